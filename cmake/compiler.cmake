@@ -1,0 +1,20 @@
+# Warnings, sanitizers and definitions that all our code shares.
+add_library(tw_options INTERFACE)
+target_compile_definitions(tw_options INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+target_include_directories(tw_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(tw_options INTERFACE
+  -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -fno-math-errno
+  -ffp-contract=off)
+if(TW_WERROR)
+  target_compile_options(tw_options INTERFACE -Werror)
+endif()
+if(TW_SANITIZE)
+  target_compile_options(tw_options INTERFACE -fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(tw_options INTERFACE -fsanitize=${TW_SANITIZE})
+  if(TW_SANITIZE MATCHES "undefined")
+    target_compile_options(tw_options INTERFACE -fno-sanitize-recover=all)
+  endif()
+endif()
+if(TW_FUZZ)
+  target_compile_options(tw_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()

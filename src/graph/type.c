@@ -1,0 +1,154 @@
+#include "graph/type.h"
+
+#include "base/half.h"
+
+#include <math.h>
+#include <string.h>
+
+#define QK 32 /* numbers in a block of the quantised formats */
+
+static const struct tw_type_info infos[TW_TYPE_COUNT] = {
+    [TW_F32] = {"f32", 1, 4},    [TW_F16] = {"f16", 1, 2},    [TW_BF16] = {"bf16", 1, 2},
+    [TW_Q5_0] = {"q5_0", QK, 22}, [TW_Q8_0] = {"q8_0", QK, 34}, [TW_I32] = {"i32", 1, 4},
+};
+
+const struct tw_type_info *tw_type_info(enum tw_type type)
+{
+    return (unsigned)type < TW_TYPE_COUNT ? &infos[type] : NULL;
+}
+
+size_t tw_row_bytes(enum tw_type type, int64_t n)
+{
+    const struct tw_type_info *info = tw_type_info(type);
+    if (info == NULL || n < 0 || n % info->block != 0)
+        return 0;
+    return (size_t)(n / info->block) * info->bytes;
+}
+
+static uint16_t load_u16(const unsigned char *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static void store_u16(unsigned char *p, uint16_t v)
+{
+    p[0] = (unsigned char)v;
+    p[1] = (unsigned char)(v >> 8);
+}
+
+static uint32_t load_u32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void q5_0_to_f32(const unsigned char *b, float *dst)
+{
+    float d = tw_f16_to_f32(load_u16(b));
+    uint32_t high = load_u32(b + 2);
+    for (int i = 0; i < QK / 2; i++) {
+        int low = (b[6 + i] & 15) | (int)(high >> i & 1) << 4;
+        int up = (b[6 + i] >> 4) | (int)(high >> (i + QK / 2) & 1) << 4;
+        dst[i] = d * (float)(low - 16);
+        dst[i + QK / 2] = d * (float)(up - 16);
+    }
+}
+
+static void q8_0_to_f32(const unsigned char *b, float *dst)
+{
+    float d = tw_f16_to_f32(load_u16(b));
+    for (int i = 0; i < QK; i++)
+        dst[i] = d * (float)(signed char)b[2 + i];
+}
+
+void tw_row_to_f32(enum tw_type type, const void *src, float *dst, int64_t n)
+{
+    const unsigned char *p = src;
+    switch (type) {
+    case TW_F32:
+        memcpy(dst, src, (size_t)n * sizeof *dst);
+        break;
+    case TW_F16:
+        for (int64_t i = 0; i < n; i++)
+            dst[i] = tw_f16_to_f32(load_u16(p + 2 * i));
+        break;
+    case TW_BF16:
+        for (int64_t i = 0; i < n; i++)
+            dst[i] = tw_bf16_to_f32(load_u16(p + 2 * i));
+        break;
+    case TW_Q5_0:
+        for (int64_t i = 0; i < n / QK; i++)
+            q5_0_to_f32(p + i * 22, dst + i * QK);
+        break;
+    case TW_Q8_0:
+        for (int64_t i = 0; i < n / QK; i++)
+            q8_0_to_f32(p + i * 34, dst + i * QK);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Scale from the number of largest magnitude, kept with its sign so that it maps to exactly -16. */
+static void q5_0_from_f32(const float *src, unsigned char *b)
+{
+    float extreme = 0;
+    for (int i = 0; i < QK; i++)
+        if (fabsf(src[i]) > fabsf(extreme))
+            extreme = src[i];
+    float d = extreme / -16;
+    float inverse = d != 0 ? 1 / d : 0;
+    uint32_t high = 0;
+    store_u16(b, tw_f32_to_f16(d));
+    for (int i = 0; i < QK / 2; i++) {
+        int low = (int)(src[i] * inverse + 16.5f);
+        int up = (int)(src[i + QK / 2] * inverse + 16.5f);
+        low = low > 31 ? 31 : low < 0 ? 0 : low;
+        up = up > 31 ? 31 : up < 0 ? 0 : up;
+        b[6 + i] = (unsigned char)((low & 15) | (up & 15) << 4);
+        high |= (uint32_t)(low >> 4) << i | (uint32_t)(up >> 4) << (i + QK / 2);
+    }
+    b[2] = (unsigned char)high;
+    b[3] = (unsigned char)(high >> 8);
+    b[4] = (unsigned char)(high >> 16);
+    b[5] = (unsigned char)(high >> 24);
+}
+
+static void q8_0_from_f32(const float *src, unsigned char *b)
+{
+    float largest = 0;
+    for (int i = 0; i < QK; i++)
+        largest = fmaxf(largest, fabsf(src[i]));
+    float d = largest / 127;
+    float inverse = d != 0 ? 1 / d : 0;
+    store_u16(b, tw_f32_to_f16(d));
+    for (int i = 0; i < QK; i++)
+        b[2 + i] = (unsigned char)(signed char)roundf(src[i] * inverse);
+}
+
+void tw_row_from_f32(enum tw_type type, const float *src, void *dst, int64_t n)
+{
+    unsigned char *p = dst;
+    switch (type) {
+    case TW_F32:
+        memcpy(dst, src, (size_t)n * sizeof *src);
+        break;
+    case TW_F16:
+        for (int64_t i = 0; i < n; i++)
+            store_u16(p + 2 * i, tw_f32_to_f16(src[i]));
+        break;
+    case TW_BF16:
+        for (int64_t i = 0; i < n; i++)
+            store_u16(p + 2 * i, tw_f32_to_bf16(src[i]));
+        break;
+    case TW_Q5_0:
+        for (int64_t i = 0; i < n / QK; i++)
+            q5_0_from_f32(src + i * QK, p + i * 22);
+        break;
+    case TW_Q8_0:
+        for (int64_t i = 0; i < n / QK; i++)
+            q8_0_from_f32(src + i * QK, p + i * 34);
+        break;
+    default:
+        break;
+    }
+}
