@@ -1,0 +1,26 @@
+/* A transcript as text, JSON, SRT or WebVTT. */
+#ifndef TW_WHISPER_FORMAT_H
+#define TW_WHISPER_FORMAT_H
+
+#include "whisper/transcript.h"
+
+#include <stdio.h>
+
+enum tw_format { TW_FORMAT_TEXT, TW_FORMAT_JSON, TW_FORMAT_SRT, TW_FORMAT_VTT, TW_FORMAT_COUNT };
+
+/* "text", "json", "srt", "vtt"; and the ending of files: "txt", "json", "srt", "vtt". NULL outside the table. */
+const char *tw_format_name(enum tw_format f);
+const char *tw_format_ending(enum tw_format f);
+/* The format of that name, or -1. */
+int tw_format_find(const char *name, size_t size);
+
+/*
+ * Writes t to `to`. Text: one line a segment, without surrounding space. JSON: one object on one line unless pretty, keys
+ * text, language, language_probability, duration, segments[] {start, end, text, tokens, avg_logprob, no_speech_prob},
+ * devices {encoder, decoder}, timings_ms {load, mel, encode, decode, total}, launches; file when name is not NULL.
+ * Fails with TW_E_IO when writing fails, TW_E_MEMORY.
+ */
+int tw_transcript_write(const struct tw_transcript *t, enum tw_format f, const char *name, FILE *to,
+                        struct tw_error *err);
+
+#endif

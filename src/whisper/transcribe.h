@@ -1,0 +1,56 @@
+/*
+ * The Whisper engine: from a spectrogram to a transcript. Windows of 30 s, language detection, greedy or beam decoding
+ * with timestamp rules, temperature fallback and carried context, as OpenAI describes and whisper.cpp does it (what
+ * decides the text is listed in docs/whisper.md).
+ */
+#ifndef TW_WHISPER_TRANSCRIBE_H
+#define TW_WHISPER_TRANSCRIBE_H
+
+#include "host/host.h"
+#include "whisper/mel.h"
+#include "whisper/model.h"
+#include "whisper/transcript.h"
+
+struct tw_transcribe_options {
+    const char *language; /* code or name; NULL or "auto": detect in the first window */
+    int translate;        /* to English */
+    int32_t audio_ctx;    /* encoder positions, 1 .. n_audio_ctx; 0: all */
+    int32_t beam;         /* 1: greedy; at most TW_BEAM_MAX */
+    int32_t best_of;      /* samples drawn at temperatures above 0; 0: same as beam */
+    float temperature;    /* the first temperature tried, 0 .. 1 */
+    int no_fallback;      /* do not raise the temperature when a decode fails */
+    int no_context;       /* do not carry text from window to window */
+    int no_timestamps;
+    int suppress_non_speech;
+    double offset, length; /* seconds of the input to skip, and to take after that (0: all) */
+    const char *prompt;    /* initial text context; may be NULL */
+    uint64_t seed;         /* of sampling at temperatures above 0 */
+    /* Called between windows with the share done in [0, 1]; a nonzero return stops with TW_E_CANCELLED. May be NULL. */
+    int (*progress)(void *arg, double done);
+    /* Called for each finished segment, in order. May be NULL. */
+    void (*segment)(void *arg, const struct tw_segment *segment);
+    void *arg;
+};
+#define TW_BEAM_MAX 16
+
+/* The defaults of the command line: auto language, beam 5, fallback and context on, timestamps on. */
+struct tw_transcribe_options tw_transcribe_defaults(void);
+
+struct tw_whisper;
+
+/*
+ * A session: caches and work memory for one transcription at a time. model and host must outlive it; a host belongs to
+ * one session at a time, a model may serve many.
+ */
+int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_whisper **session,
+                      struct tw_error *err);
+void tw_whisper_destroy(struct tw_whisper *session);
+
+/*
+ * Transcribes mel (n_mels must be the model's). Nothing is carried from call to call. *transcript is zeroed first and
+ * holds what was done so far also on failure; release it in any case. Fills everything but timings load, mel and total.
+ */
+int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
+                  struct tw_transcript *transcript, struct tw_error *err);
+
+#endif
