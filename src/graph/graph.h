@@ -8,7 +8,7 @@
  *
  * Building: the functions below return a tensor's number, or a negative code. A negative number given as an operand is
  * passed on, and the first failure is kept with its sentence; so a builder may write a whole network and look only at
- * tw_graph_finish, which reports it. No tensor is written after the caller bound it but by the operations of the list.
+ * tw_graph_finish, which reports it. Builders of operations return TW_OK.
  */
 #ifndef TW_GRAPH_GRAPH_H
 #define TW_GRAPH_GRAPH_H
@@ -26,6 +26,8 @@ enum tw_storage { TW_BOUND, TW_TEMP, TW_VIEW };
 struct tw_tensor {
     enum tw_type type;
     enum tw_storage storage;
+    uint8_t constant;           /* bound memory that is only read */
+    uint8_t written;            /* after finish: an operation writes it, or a view of it */
     int64_t cols, rows, batch;  /* all >= 1 */
     size_t row_stride;          /* bytes from row to row; any value >= 0 that stays inside the base */
     size_t batch_stride;        /* bytes from matrix to matrix */
@@ -77,6 +79,8 @@ struct tw_graph {
     size_t work_bytes;  /* after finish: size of the area for temporary tensors, a multiple of 64 */
     int finished;
     struct tw_error failure; /* the first failure while building; code 0 when none */
+    void *scratch;           /* work memory of tw_graph_finish, kept from graph to graph */
+    size_t scratch_bytes;
 };
 
 /* An empty graph, or NULL when there is no memory. Bound memory stays the caller's and must outlive the runs. */
@@ -85,7 +89,10 @@ void tw_graph_destroy(struct tw_graph *g);
 /* Empties the graph for the next one, keeping its memory (a decoder builds one per step). */
 void tw_graph_reset(struct tw_graph *g);
 
-/* A tensor in the caller's memory, densely packed. name is for messages and printing; it is copied and cut. */
+/*
+ * A tensor in the caller's memory, densely packed. name is for messages and printing; it is copied and cut. Memory may be
+ * bound twice only when no operation writes to it: take views otherwise, so that the list shows what depends on what.
+ */
 tw_id tw_graph_bind(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch,
                     void *data);
 /* As tw_graph_bind, for memory that operations only read; writing to it is refused by tw_graph_finish. */
@@ -95,7 +102,9 @@ tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type,
 tw_id tw_graph_temp(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch);
 /*
  * A window into a tensor: `cols` numbers starting at byte `offset` of `of`, rows and matrices at the given strides in
- * bytes. It must stay inside the base's memory. Views of views are resolved to the base.
+ * bytes. It must stay inside the base's memory; offset and strides are whole elements, of quantised tensors whole rows.
+ * The stride of a single row or matrix does not matter and is stored as if dense. Views of views are resolved to the
+ * base. A view whose own rows overlap can only be read.
  */
 tw_id tw_graph_view(struct tw_graph *g, tw_id of, int64_t cols, int64_t rows, int64_t batch, size_t offset,
                     size_t row_stride, size_t batch_stride);
@@ -111,32 +120,38 @@ struct tw_product_options {
     int gelu, accumulate, b_rows;
 };
 int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options);
+/*
+ * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols; gain and
+ * shift are 1 row. All are f32, but copy takes and gives f32, f16 and bf16.
+ */
 int tw_graph_gelu(struct tw_graph *g, tw_id out, tw_id x);
 int tw_graph_scale(struct tw_graph *g, tw_id out, tw_id x, float scale);
 int tw_graph_add(struct tw_graph *g, tw_id out, tw_id x, tw_id y);
 int tw_graph_copy(struct tw_graph *g, tw_id out, tw_id x);
 int tw_graph_transpose(struct tw_graph *g, tw_id out, tw_id x);
 int tw_graph_layer_norm(struct tw_graph *g, tw_id out, tw_id x, tw_id gain, tw_id shift, float eps);
+/* With causal, what row r does not see becomes 0; past + rows must not exceed cols. */
 int tw_graph_softmax(struct tw_graph *g, tw_id out, tw_id x, float scale, int causal, int32_t past);
 /*
  * x: T rows (time) of C channels. out: (T + 2*pad - window)/stride + 1 rows of C*window columns, pad = window/2 (zeros),
- * where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap] lie.
+ * where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap] lie. f32.
  */
 int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int32_t stride);
 /* table: rows of any type but i32. indices: i32, 1 row of n, each in [0, table rows) (checked when run). out: n rows f32. */
 int tw_graph_gather(struct tw_graph *g, tw_id out, tw_id table, tw_id indices);
 /*
- * q, out: Tq rows of heads*D; k: Tk rows of heads*D; v likewise; f32 (k and v may be f16); batches of q and out agree,
- * those of k and v agree with them or are 1. Head h uses columns h*D .. h*D+D-1:
- * out = softmax(scale * q k^T) v. With causal, query row r sees key rows 0 .. past + r.
+ * q, out: Tq rows of heads*D; k: Tk rows of heads*D; v likewise; f32 (k and v may both be f16); batches of q and out
+ * agree, those of k and v agree with them or are 1. Head h uses columns h*D .. h*D+D-1:
+ * out = softmax(scale * q k^T) v. With causal, query row r sees key rows 0 .. past + r; past + Tq must not exceed Tk.
  */
 int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v, int32_t heads, float scale, int causal,
                        int32_t past);
 
 /*
- * Checks the whole list (shapes, types, operands written before they are read, outputs that overlap an operand which the
- * operation still reads) and plans where temporary tensors lie. An output may be the very same tensor as x for GELU,
- * SCALE, ADD, LAYER_NORM and SOFTMAX, and is read too for an accumulating PRODUCT. After it the graph is read-only.
+ * Checks the whole list (shapes, types, temporaries written before they are read, outputs that overlap an operand which
+ * the operation still reads) and plans where temporary tensors lie. An output may be the very same window as x for GELU,
+ * SCALE, ADD, LAYER_NORM and SOFTMAX, and is read too for an accumulating PRODUCT. A temporary counts as written once any
+ * part of it is: who fills it through views fills all that is read later. After it the graph is read-only.
  */
 int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
 
