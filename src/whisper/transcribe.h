@@ -16,7 +16,7 @@ struct tw_transcribe_options {
     int translate;        /* to English */
     int32_t audio_ctx;    /* encoder positions, 1 .. n_audio_ctx; 0: all */
     int32_t beam;         /* 1: greedy; at most TW_BEAM_MAX */
-    int32_t best_of;      /* samples drawn at temperatures above 0; 0: same as beam */
+    int32_t best_of;      /* samples drawn at temperatures above 0; 0: 5 */
     float temperature;    /* the first temperature tried, 0 .. 1 */
     int no_fallback;      /* do not raise the temperature when a decode fails */
     int no_context;       /* do not carry text from window to window */
