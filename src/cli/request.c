@@ -14,8 +14,8 @@
 
 static const char help[] =
     "Usage: tilewright transcribe -m MODEL [OPTION]... FILE...\n"
-    "Turns speech into text. FILE is a sound file or - for standard input; MODEL is a\n"
-    "name (see tilewright model list), a ggml file or a faster-whisper folder.\n"
+    "Turns speech into text. FILE is a sound file or - for standard input; MODEL is\n"
+    "a name (see tilewright model list), a ggml file or a faster-whisper folder.\n"
     "  --format LIST     text (default), json, srt, vtt, or several with commas; --json\n"
     "  -o DIR            write DIR/NAME.txt (.json, .srt, .vtt) instead of stdout\n"
     "  -l LANG           language, as en or english (default auto: found by listening)\n"
