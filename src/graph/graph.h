@@ -121,8 +121,8 @@ struct tw_product_options {
 };
 int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options);
 /*
- * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols; gain and
- * shift are 1 row. All are f32, but copy takes and gives f32, f16 and bf16.
+ * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols. x, y and out
+ * are f32, f16 or bf16, each on its own; gain and shift are 1 row of f32. Inside, numbers are f32.
  */
 int tw_graph_gelu(struct tw_graph *g, tw_id out, tw_id x);
 int tw_graph_scale(struct tw_graph *g, tw_id out, tw_id x, float scale);
@@ -134,7 +134,8 @@ int tw_graph_layer_norm(struct tw_graph *g, tw_id out, tw_id x, tw_id gain, tw_i
 int tw_graph_softmax(struct tw_graph *g, tw_id out, tw_id x, float scale, int causal, int32_t past);
 /*
  * x: T rows (time) of C channels. out: (T + 2*pad - window)/stride + 1 rows of C*window columns, pad = window/2 (zeros),
- * where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap] lie. f32.
+ * where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap] lie.
+ * x and out: f32, f16 or bf16.
  */
 int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int32_t stride);
 /* table: rows of any type but i32. indices: i32, 1 row of n, each in [0, table rows) (checked when run). out: n rows f32. */

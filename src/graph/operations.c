@@ -73,11 +73,11 @@ static int check_finite(struct tw_graph *g, const struct tw_op *op)
 }
 
 /* Output and first operand of a row operation. */
-static int check_out_and_x(struct tw_graph *g, const struct tw_op *op, unsigned types)
+static int check_out_and_x(struct tw_graph *g, const struct tw_op *op)
 {
-    int code = check_out(g, op, types);
+    int code = check_out(g, op, FLOATS);
     if (code == TW_OK)
-        code = check_operand(g, op, op->in[0], "x", types);
+        code = check_operand(g, op, op->in[0], "x", FLOATS);
     return code == TW_OK ? check_finite(g, op) : code;
 }
 
@@ -142,9 +142,9 @@ int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias
 }
 
 /* A row operation of one operand whose output has the operand's shape. */
-static int add_unary(struct tw_graph *g, const struct tw_op *op, unsigned types)
+static int add_unary(struct tw_graph *g, const struct tw_op *op)
 {
-    int code = check_out_and_x(g, op, types);
+    int code = check_out_and_x(g, op);
     if (code == TW_OK && !same_shape(at(g, op->out), at(g, op->in[0])))
         code = refuse(g, op, "output and x must have the same shape");
     return code == TW_OK ? add_op(g, op) : code;
@@ -153,28 +153,28 @@ static int add_unary(struct tw_graph *g, const struct tw_op *op, unsigned types)
 int tw_graph_gelu(struct tw_graph *g, tw_id out, tw_id x)
 {
     struct tw_op op = new_op(TW_OP_GELU, out, x, TW_NONE, TW_NONE);
-    return add_unary(g, &op, ONLY_F32);
+    return add_unary(g, &op);
 }
 
 int tw_graph_scale(struct tw_graph *g, tw_id out, tw_id x, float scale)
 {
     struct tw_op op = new_op(TW_OP_SCALE, out, x, TW_NONE, TW_NONE);
     op.scale = scale;
-    return add_unary(g, &op, ONLY_F32);
+    return add_unary(g, &op);
 }
 
 int tw_graph_copy(struct tw_graph *g, tw_id out, tw_id x)
 {
     struct tw_op op = new_op(TW_OP_COPY, out, x, TW_NONE, TW_NONE);
-    return add_unary(g, &op, FLOATS);
+    return add_unary(g, &op);
 }
 
 int tw_graph_add(struct tw_graph *g, tw_id out, tw_id x, tw_id y)
 {
     struct tw_op op = new_op(TW_OP_ADD, out, x, y, TW_NONE);
-    int code = check_out_and_x(g, &op, ONLY_F32);
+    int code = check_out_and_x(g, &op);
     if (code == TW_OK)
-        code = check_operand(g, &op, y, "y", ONLY_F32);
+        code = check_operand(g, &op, y, "y", FLOATS);
     if (code != TW_OK)
         return code;
     const struct tw_tensor *tx = at(g, x), *ty = at(g, y);
@@ -188,7 +188,7 @@ int tw_graph_add(struct tw_graph *g, tw_id out, tw_id x, tw_id y)
 int tw_graph_transpose(struct tw_graph *g, tw_id out, tw_id x)
 {
     struct tw_op op = new_op(TW_OP_TRANSPOSE, out, x, TW_NONE, TW_NONE);
-    int code = check_out_and_x(g, &op, ONLY_F32);
+    int code = check_out_and_x(g, &op);
     if (code != TW_OK)
         return code;
     const struct tw_tensor *to = at(g, out), *tx = at(g, x);
@@ -201,7 +201,7 @@ int tw_graph_layer_norm(struct tw_graph *g, tw_id out, tw_id x, tw_id gain, tw_i
 {
     struct tw_op op = new_op(TW_OP_LAYER_NORM, out, x, gain, shift);
     op.eps = eps;
-    int code = check_out_and_x(g, &op, ONLY_F32);
+    int code = check_out_and_x(g, &op);
     if (code == TW_OK)
         code = check_operand(g, &op, gain, "the gain", ONLY_F32);
     if (code == TW_OK)
@@ -233,10 +233,10 @@ int tw_graph_softmax(struct tw_graph *g, tw_id out, tw_id x, float scale, int ca
 {
     struct tw_op op = new_op(TW_OP_SOFTMAX, out, x, TW_NONE, TW_NONE);
     op.scale = scale;
-    int code = check_operand(g, &op, x, "x", ONLY_F32);
+    int code = check_operand(g, &op, x, "x", FLOATS);
     if (code == TW_OK)
         code = check_causal(g, &op, causal, past, at(g, x)->rows, at(g, x)->cols);
-    return code == TW_OK ? add_unary(g, &op, ONLY_F32) : code;
+    return code == TW_OK ? add_unary(g, &op) : code;
 }
 
 int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int32_t stride)
@@ -244,7 +244,7 @@ int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int3
     struct tw_op op = new_op(TW_OP_IM2COL, out, x, TW_NONE, TW_NONE);
     op.window = window;
     op.stride = stride;
-    int code = check_out_and_x(g, &op, ONLY_F32);
+    int code = check_out_and_x(g, &op);
     if (code != TW_OK)
         return code;
     if (window < 1 || stride < 1)
