@@ -82,23 +82,22 @@ int tw_model_cache_dir(char *dst, size_t size, struct tw_error *err)
     return TW_OK;
 }
 
-/* dst gets the path that the model `name` has in the cache, whether it is there or not. */
-static int cached_path(const char *name, char *dst, size_t size, struct tw_error *err)
-{
-    int result = tw_model_cache_dir(dst, size, err);
-    if (result < 0)
-        return result;
-    size_t used = strlen(dst);
-    int length = snprintf(dst + used, size - used, "/ggml-%s.bin", name);
-    if (length < 0 || (size_t)length >= size - used)
-        return tw_fail(err, TW_E_LIMIT, "the path of model '%.64s' in the cache is too long", name);
-    return TW_OK;
-}
-
 static int is_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int tw_model_cached(const char *name, char *path, size_t size, struct tw_error *err)
+{
+    int result = tw_model_cache_dir(path, size, err);
+    if (result < 0)
+        return result;
+    size_t used = strlen(path);
+    int length = snprintf(path + used, size - used, "/ggml-%s.bin", name);
+    if (length < 0 || (size_t)length >= size - used)
+        return tw_fail(err, TW_E_LIMIT, "the path of model '%.64s' in the cache is too long", name);
+    return is_file(path);
 }
 
 static int looks_like_a_path(const char *name)
@@ -118,11 +117,9 @@ int tw_model_resolve(const char *name, char *path, size_t size, struct tw_error 
     if (name[0] == '\0' || looks_like_a_path(name))
         return tw_fail_errno(err, errno == ENOENT || errno == ENOTDIR ? TW_E_NOT_FOUND : TW_E_IO, errno,
                              "cannot open the model '%s'", name);
-    int result = cached_path(name, path, size, err);
-    if (result < 0)
-        return result;
-    if (is_file(path))
-        return TW_OK;
+    int found = tw_model_cached(name, path, size, err);
+    if (found != 0)
+        return found < 0 ? found : TW_OK;
     if (find_published(name) != NULL)
         return tw_fail(err, TW_E_NOT_FOUND, "model '%s' is not here yet; get it by `tilewright model get %s`", name,
                        name);
@@ -156,9 +153,9 @@ int tw_model_get(const char *name, int (*progress)(void *arg, double done, doubl
         return tw_fail(err, TW_E_NOT_FOUND, "no model '%s' is published; `tilewright model list` shows those that are",
                        name);
     char path[4096], url[4096];
-    int result = cached_path(name, path, sizeof path, err);
-    if (result < 0 || is_file(path))
-        return result;
+    int result = tw_model_cached(name, path, sizeof path, err);
+    if (result != 0)
+        return result < 0 ? result : TW_OK;
     const char *hub = setting("TILEWRIGHT_HUB");
     int length = snprintf(url, sizeof url, "%s/ggml-%s.bin", hub != NULL ? hub : HUB, name);
     if (length < 0 || (size_t)length >= sizeof url)

@@ -95,12 +95,15 @@ static void a_name_is_looked_up_in_the_cache(void **state)
     struct tw_error err = {0};
     assert_int_equal(tw_model_resolve("base", path, sizeof path, &err), TW_E_NOT_FOUND);
     assert_non_null(strstr(err.text, "tilewright model get base"));
+    assert_int_equal(tw_model_cached("base", path, sizeof path, &err), 0);
     snprintf(file, sizeof file, "%s/models", (char *)*state);
     assert_int_equal(mkdir(file, 0777), 0);
     snprintf(file, sizeof file, "%s/models/ggml-base.bin", (char *)*state);
+    assert_string_equal(path, file);
     put_file(file);
     assert_int_equal(tw_model_resolve("base", path, sizeof path, &err), TW_OK);
     assert_string_equal(path, file);
+    assert_int_equal(tw_model_cached("base", path, sizeof path, &err), 1);
     snprintf(file, sizeof file, "%s/models/ggml-own.bin", (char *)*state);
     put_file(file);
     assert_int_equal(tw_model_resolve("own", path, sizeof path, &err), TW_OK);
