@@ -85,6 +85,16 @@ void tw_search_destroy(struct tw_search *s)
     free(s);
 }
 
+struct tw_decoder *tw_search_decoder(const struct tw_search *s)
+{
+    return s->decoder;
+}
+
+const struct tw_rules *tw_search_rules(const struct tw_search *s)
+{
+    return s->rules;
+}
+
 static void clear(struct tw_sequence *q)
 {
     q->n = q->kept = q->first_step = 0;

@@ -44,6 +44,10 @@ int tw_search_create(struct tw_decoder *decoder, const struct tw_rules *rules, s
                      struct tw_error *err);
 void tw_search_destroy(struct tw_search *s);
 
+/* What the search was created with, for those that decode a window themselves. */
+struct tw_decoder *tw_search_decoder(const struct tw_search *s);
+const struct tw_rules *tw_search_rules(const struct tw_search *s);
+
 /* Tokens that a window may have at most. */
 int32_t tw_search_length(const struct tw_whisper_sizes *sizes);
 

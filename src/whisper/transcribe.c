@@ -224,7 +224,10 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
             .seed = window_seed(r, seek, attempt),
         };
         window.n_prompt = tw_context_prompt(&r->context, t < CONTEXT_TEMPERATURE, r->task, r->n_task, &window.prompt);
-        code = tw_search_run(r->search, &window, &d->sequence, &d->no_speech, err);
+        if (o->search != NULL)
+            code = o->search(o->arg, r->search, seek, &window, &d->sequence, &d->no_speech, err);
+        else
+            code = tw_search_run(r->search, &window, &d->sequence, &d->no_speech, err);
         if (code != TW_OK)
             return code;
         d->temperature = t;

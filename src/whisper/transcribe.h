@@ -11,6 +11,10 @@
 #include "whisper/model.h"
 #include "whisper/transcript.h"
 
+struct tw_search;
+struct tw_sequence;
+struct tw_window;
+
 struct tw_transcribe_options {
     const char *language; /* code or name; NULL or "auto": detect in the first window */
     int translate;        /* to English */
@@ -29,6 +33,12 @@ struct tw_transcribe_options {
     int (*progress)(void *arg, double done);
     /* Called for each finished segment, in order. May be NULL. */
     void (*segment)(void *arg, const struct tw_segment *segment);
+    /*
+     * Decodes the window that starts at frame seek, in place of tw_search_run and with its duties. For replays, which
+     * force tokens, and for measurements, which look at the sequences that the search finds. May be NULL.
+     */
+    int (*search)(void *arg, struct tw_search *search, int64_t seek, const struct tw_window *window,
+                  const struct tw_sequence **best, double *no_speech, struct tw_error *err);
     void *arg;
 };
 #define TW_BEAM_MAX 16
