@@ -35,7 +35,8 @@ struct job {
 struct run {
     struct job *job;
     const char *input;
-    int headed; /* its heading is on stdout */
+    const char *name; /* of the input, for people */
+    int headed;       /* its heading is on stdout */
 };
 
 static int goes_to_stdout(const struct tw_request *r, enum tw_format f)
@@ -54,7 +55,7 @@ static void put_heading(struct run *run)
 {
     if (run->headed || run->job->request->n_inputs < 2)
         return;
-    printf("%s==> %s <==\n", run->job->headings > 0 ? "\n" : "", run->input);
+    printf("%s==> %s <==\n", run->job->headings > 0 ? "\n" : "", run->name);
     run->job->headings++;
     run->headed = 1;
 }
@@ -73,7 +74,7 @@ static void on_segment(void *arg, const struct tw_segment *segment)
 static int on_progress(void *arg, double done)
 {
     struct run *run = arg;
-    tw_progress_show(&run->job->progress, run->input, done);
+    tw_progress_show(&run->job->progress, run->name, done);
     return run->job->stdout_lost || tw_interrupt_signal(run->job->interrupt) != 0;
 }
 
@@ -170,15 +171,30 @@ static void put_summary(const struct run *run, const struct tw_transcript *t)
         snprintf(factor, sizeof factor, ", real-time factor %.3f", ms->total / 1000 / t->duration);
     tw_note("%s: %.1f s of sound in %.2f s%s (load %.2f, mel %.2f, encode %.2f, decode %.2f); model %s (%s), "
             "encoder on %s, decoder on %s, %u threads, %s kernels",
-            run->input, t->duration, ms->total / 1000, factor, ms->load / 1000, ms->mel / 1000, ms->encode / 1000,
+            run->name, t->duration, ms->total / 1000, factor, ms->load / 1000, ms->mel / 1000, ms->encode / 1000,
             ms->decode / 1000, job->request->model, job->model->type_name, t->encoder_device, t->decoder_device,
             tw_host_threads(job->host), tw_host_kernels(job->host));
+}
+
+static const char *name_of(const char *input)
+{
+    return strcmp(input, "-") == 0 ? "standard input" : input;
+}
+
+/* Errors of reading name the input by themselves, those of the engine cannot. */
+static void put_failure(const struct run *run, const struct tw_error *err)
+{
+    if (strstr(err->text, run->name) != NULL)
+        tw_note("%s", err->text);
+    else
+        tw_note("%s: %s", run->name, err->text);
 }
 
 /* Returns 0, or a negative code after a sentence on stderr. */
 static int do_input(struct job *job, size_t i)
 {
-    struct run run = {.job = job, .input = job->request->inputs[i]};
+    const char *input = job->request->inputs[i];
+    struct run run = {.job = job, .input = input, .name = name_of(input)};
     struct tw_transcript t = {0};
     struct tw_error err = {0};
     int code = transcribe(&run, &t, &err);
@@ -189,7 +205,7 @@ static int do_input(struct job *job, size_t i)
     if (code == 0 && !job->request->quiet)
         put_summary(&run, &t);
     if (code < 0 && code != TW_E_CANCELLED)
-        tw_note("%s: %s", run.input, err.text);
+        put_failure(&run, &err);
     tw_transcript_release(&t);
     return code;
 }
@@ -198,13 +214,16 @@ static int do_inputs(struct job *job)
 {
     int exit_code = TW_EXIT_OK;
     for (size_t i = 0; i < job->request->n_inputs && !job->stdout_lost; i++) {
-        if (do_input(job, i) < 0)
-            exit_code = TW_EXIT_FAILED;
+        int code = do_input(job, i);
         int signal_number = tw_interrupt_signal(job->interrupt);
         if (signal_number != 0) {
-            tw_note("%s: stopped", job->request->inputs[i]);
+            tw_note("%s: stopped", name_of(job->request->inputs[i]));
             return TW_EXIT_SIGNAL + signal_number;
         }
+        if (code < 0)
+            exit_code = TW_EXIT_FAILED;
+        if (code == TW_E_ARGUMENT) /* options that this model cannot serve will not fit the next input either */
+            break;
     }
     return exit_code;
 }

@@ -2,15 +2,13 @@
 
 #include "base/thread_pool.h"
 #include "cli/options.h"
+#include "whisper/sound.h"
 #include "whisper/vocab.h"
 
 #include <string.h>
 
-#define LONGEST_SECONDS 1e7   /* about four months of sound */
-#define AUDIO_CTX_MAX 1500    /* of every published model; a smaller model refuses by itself */
-#define RAW_RATE_MIN 1000
-#define RAW_RATE_MAX 768000
-#define RAW_CHANNELS_MAX 64
+#define LONGEST_SECONDS 1e7 /* about four months of sound */
+#define AUDIO_CTX_MAX 1500  /* of every published model; a smaller model refuses by itself */
 
 static const char help[] =
     "Usage: tilewright transcribe -m MODEL [OPTION]... FILE...\n"
@@ -24,7 +22,7 @@ static const char help[] =
     "  --prompt TEXT     names and words that the speech may continue\n"
     "  --no-timestamps, --no-context, --suppress-non-speech\n"
     "  --beam N          beams at temperature 0 (default 5; 1: greedy)\n"
-    "  --best-of N       samples at higher temperatures (default: as --beam)\n"
+    "  --best-of N       samples at higher temperatures (default 5)\n"
     "  --temperature T   the first tried, 0 to 1 (default 0); --seed N for samples\n"
     "  --no-fallback     keep the first temperature even if the text looks wrong\n"
     "  --audio-ctx N     encoder positions, 1 to 1500 (default 0: all)\n"
@@ -60,7 +58,7 @@ static int read_options(int argc, char **argv, struct tw_request *r, struct type
         {"audio-ctx", 0, TW_OPTION_COUNT, {.count = &e->audio_ctx}, 0, AUDIO_CTX_MAX},
         {"threads", 0, TW_OPTION_COUNT, {.count = &r->threads}, 0, TW_POOL_MAX},
         {"beam", 0, TW_OPTION_COUNT, {.count = &e->beam}, 1, TW_BEAM_MAX},
-        {"best-of", 0, TW_OPTION_COUNT, {.count = &e->best_of}, 0, TW_BEAM_MAX},
+        {"best-of", 0, TW_OPTION_COUNT, {.count = &e->best_of}, 1, TW_BEAM_MAX},
         {"temperature", 0, TW_OPTION_REAL, {.real = &typed->temperature}, 0, 1},
         {"no-fallback", 0, TW_OPTION_FLAG, {.flag = &e->no_fallback}, 0, 0},
         {"no-context", 0, TW_OPTION_FLAG, {.flag = &e->no_context}, 0, 0},
@@ -74,8 +72,8 @@ static int read_options(int argc, char **argv, struct tw_request *r, struct type
         {"json", 0, TW_OPTION_FLAG, {.flag = &typed->json}, 0, 0},
         {"output", 'o', TW_OPTION_TEXT, {.text = &r->folder}, 0, 0},
         {"raw", 0, TW_OPTION_FLAG, {.flag = &r->audio.raw}, 0, 0},
-        {"rate", 0, TW_OPTION_COUNT, {.count = &typed->rate}, RAW_RATE_MIN, RAW_RATE_MAX},
-        {"channels", 0, TW_OPTION_COUNT, {.count = &typed->channels}, 1, RAW_CHANNELS_MAX},
+        {"rate", 0, TW_OPTION_COUNT, {.count = &typed->rate}, TW_SOUND_RATE_MIN, TW_SOUND_RATE_MAX},
+        {"channels", 0, TW_OPTION_COUNT, {.count = &typed->channels}, 1, TW_SOUND_CHANNELS_MAX},
         {"quiet", 0, TW_OPTION_FLAG, {.flag = &r->quiet}, 0, 0},
         {"help", 'h', TW_OPTION_FLAG, {.flag = &r->help}, 0, 0},
     };
