@@ -1,0 +1,138 @@
+/* Operations that move numbers: transpose, im2col, gather. */
+#include "host/executor.h"
+
+#include <string.h>
+
+/* Side of the square that a transpose moves at a time, and numbers that a task of the others moves. */
+#define SIDE TW_TRANSPOSE_ROWS
+#define TASK_NUMBERS 16384
+
+struct job {
+    const struct tw_host *host;
+    const struct tw_op *op;
+    struct tw_operand x, out;
+    const unsigned char *indices;
+    int64_t strips;      /* TRANSPOSE: strips of SIDE rows in a matrix */
+    int64_t rows_a_task; /* IM2COL and GATHER */
+};
+
+/* SIDE rows of x become SIDE columns of out, square by square. */
+static void transpose_strip(void *arg, size_t index, unsigned worker)
+{
+    const struct job *job = arg;
+    const struct tw_kernels *k = job->host->kernels;
+    struct tw_operand x = tw_operand_matrix(&job->x, (int64_t)index / job->strips);
+    struct tw_operand out = tw_operand_matrix(&job->out, (int64_t)index / job->strips);
+    int64_t first = (int64_t)index % job->strips * SIDE;
+    int n_rows = (int)tw_least(SIDE, x.rows - first);
+    float *spare = tw_own(job->host, worker), *square = spare + SIDE * SIDE;
+    const float *rows[SIDE];
+    for (int64_t c = 0; c < x.cols; c += SIDE) {
+        int64_t n = tw_least(SIDE, x.cols - c);
+        for (int r = 0; r < n_rows; r++)
+            rows[r] = tw_row_read(k, &x, first + r, c, n, spare + r * SIDE);
+        k->transpose(rows, n_rows, n, square, SIDE);
+        for (int64_t j = 0; j < n; j++)
+            tw_row_write(k, &out, c + j, first, n_rows, square + j * SIDE);
+    }
+}
+
+int tw_run_transpose(struct tw_host *h, const struct tw_graph *g, const struct tw_op *op, struct tw_error *err)
+{
+    struct job job = {.host = h, .op = op};
+    job.x = tw_operand_of(h, g, op->in[0]);
+    job.out = tw_operand_of(h, g, op->out);
+    job.strips = tw_ceil_div(job.x.rows, SIDE);
+    int rc = tw_own_reserve(h, 2 * SIDE * SIDE, err);
+    if (rc < 0)
+        return rc;
+    tw_pool_run(h->pool, (size_t)(job.strips * job.out.batch), transpose_strip, &job);
+    return TW_OK;
+}
+
+/* Tap j of every channel of one output row: row `from` of x, or zeros outside it. */
+static void place_tap(float *out, const float *from, int64_t channels, int64_t window, int64_t tap)
+{
+    for (int64_t c = 0; c < channels; c++)
+        out[c * window + tap] = from != NULL ? from[c] : 0;
+}
+
+static void im2col_rows(void *arg, size_t index, unsigned worker)
+{
+    const struct job *job = arg;
+    const struct tw_kernels *k = job->host->kernels;
+    int64_t window = job->op->window, pad = window / 2, channels = job->x.cols;
+    float *spare = tw_own(job->host, worker), *row = spare + channels;
+    int64_t first = (int64_t)index * job->rows_a_task;
+    int64_t end = tw_least(first + job->rows_a_task, job->out.rows * job->out.batch);
+    for (int64_t i = first; i < end; i++) {
+        struct tw_operand x = tw_operand_matrix(&job->x, i / job->out.rows);
+        struct tw_operand out = tw_operand_matrix(&job->out, i / job->out.rows);
+        int64_t t = i % job->out.rows;
+        float *to = tw_row_target(&out, t, 0, row);
+        for (int64_t j = 0; j < window; j++) {
+            int64_t source = t * job->op->stride + j - pad;
+            int inside = source >= 0 && source < x.rows;
+            place_tap(to, inside ? tw_row_read(k, &x, source, 0, channels, spare) : NULL, channels, window, j);
+        }
+        tw_row_write(k, &out, t, 0, out.cols, to);
+    }
+}
+
+static int64_t rows_of_a_task(int64_t cols)
+{
+    return cols >= TASK_NUMBERS ? 1 : TASK_NUMBERS / cols;
+}
+
+int tw_run_im2col(struct tw_host *h, const struct tw_graph *g, const struct tw_op *op, struct tw_error *err)
+{
+    struct job job = {.host = h, .op = op};
+    job.x = tw_operand_of(h, g, op->in[0]);
+    job.out = tw_operand_of(h, g, op->out);
+    job.rows_a_task = rows_of_a_task(job.out.cols);
+    int rc = tw_own_reserve(h, (size_t)job.x.cols + (size_t)job.out.cols, err);
+    if (rc < 0)
+        return rc;
+    tw_pool_run(h->pool, (size_t)tw_ceil_div(job.out.rows * job.out.batch, job.rows_a_task), im2col_rows, &job);
+    return TW_OK;
+}
+
+static int32_t index_at(const unsigned char *indices, int64_t i)
+{
+    int32_t v;
+    memcpy(&v, indices + (size_t)i * sizeof v, sizeof v);
+    return v;
+}
+
+static void gather_rows(void *arg, size_t index, unsigned worker)
+{
+    const struct job *job = arg;
+    const struct tw_kernels *k = job->host->kernels;
+    int64_t first = (int64_t)index * job->rows_a_task;
+    int64_t end = tw_least(first + job->rows_a_task, job->out.rows);
+    for (int64_t i = first; i < end; i++) {
+        float *to = tw_row_target(&job->out, i, 0, tw_own(job->host, worker));
+        k->widen(job->x.type, tw_operand_row(&job->x, index_at(job->indices, i)), to, job->out.cols);
+        tw_row_write(k, &job->out, i, 0, job->out.cols, to);
+    }
+}
+
+int tw_run_gather(struct tw_host *h, const struct tw_graph *g, const struct tw_op *op, struct tw_error *err)
+{
+    struct job job = {.host = h, .op = op};
+    job.x = tw_operand_of(h, g, op->in[0]);
+    job.out = tw_operand_of(h, g, op->out);
+    job.indices = tw_operand_of(h, g, op->in[1]).data;
+    job.rows_a_task = rows_of_a_task(job.out.cols);
+    for (int64_t i = 0; i < job.out.rows; i++) {
+        int32_t row = index_at(job.indices, i);
+        if (row < 0 || row >= job.x.rows)
+            return tw_fail(err, TW_E_ARGUMENT, "index %d at position %lld is outside table '%s' of %lld rows", (int)row,
+                           (long long)i, g->tensors[op->in[0]].name, (long long)job.x.rows);
+    }
+    int rc = tw_own_reserve(h, (size_t)job.out.cols, err);
+    if (rc < 0)
+        return rc;
+    tw_pool_run(h->pool, (size_t)tw_ceil_div(job.out.rows, job.rows_a_task), gather_rows, &job);
+    return TW_OK;
+}
