@@ -11,7 +11,8 @@ int tw_file_map_open(const char *path, struct tw_file_map *map, struct tw_error 
 {
     map->data = NULL;
     map->size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a pipe that nobody writes to is refused below instead of waited for. Files do not care. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         int code = errno == ENOENT || errno == ENOTDIR ? TW_E_NOT_FOUND : TW_E_IO;
         return tw_fail_errno(err, code, errno, "cannot open '%s'", path);
