@@ -266,7 +266,7 @@ static int json_file(json_t *root, const char *name)
 static int write_json(const struct tw_transcript *t, const char *name, FILE *to, struct tw_error *err)
 {
     /* 15 digits show every number of up to 15 significant digits as it was rounded, without tails such as 0.10000000001. */
-    size_t flags = JSON_REAL_PRECISION(15) | (name ? 0 : JSON_INDENT(2));
+    size_t flags = JSON_REAL_PRECISION(15);
     json_t *root = json_object();
     char *line = json_file(root, name) || json_transcript(root, t) ? NULL : json_dumps(root, flags);
     json_decref(root);

@@ -15,11 +15,11 @@ const char *tw_format_ending(enum tw_format f);
 int tw_format_find(const char *name, size_t size);
 
 /*
- * Writes t to `to`. Text: one line a segment, without surrounding space. JSON: keys text, language,
- * language_probability, duration, segments[] {start, end, text, tokens, avg_logprob, no_speech_prob},
- * devices {encoder, decoder}, timings_ms {load, mel, encode, decode, total}, launches; a number that is not finite is
- * null. With a name the object is one line that begins with the key file, for many inputs in one stream; without, it is
- * indented for people. SRT and WebVTT: one cue a segment. In all but JSON, segments without visible text are left out.
+ * Writes t to `to`. Text: one line a segment, without surrounding space. JSON: one object on one line, keys
+ * file (when name is not NULL), text, language, language_probability, duration, segments[] {start, end, text, tokens,
+ * avg_logprob, no_speech_prob}, devices {encoder, decoder}, timings_ms {load, mel, encode, decode, total}, launches; a
+ * number that is not finite is null. SRT and WebVTT: one cue a segment. In all but JSON, segments without visible text
+ * are left out.
  * Fails with TW_E_IO when writing fails, TW_E_MEMORY. Does not flush: what the stream's buffer holds may fail later.
  */
 int tw_transcript_write(const struct tw_transcript *t, enum tw_format f, const char *name, FILE *to,
