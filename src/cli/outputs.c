@@ -112,25 +112,37 @@ static char *output_path(const char *folder, const char *stem, enum tw_format f)
     return path;
 }
 
-static int is_input(const char *path, char *const *inputs, size_t n)
+/* Which file a path leads to; by whatever names it is reached, this is the same. */
+struct identity {
+    int there;
+    dev_t device;
+    ino_t number;
+};
+
+static struct identity identity_of(const char *path)
 {
-    struct stat output, input;
-    if (stat(path, &output) != 0)
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return (struct identity){0};
+    return (struct identity){1, st.st_dev, st.st_ino};
+}
+
+static int is_among(struct identity file, const struct identity *inputs, size_t n)
+{
+    for (size_t i = 0; i < n && file.there; i++)
+        if (inputs[i].there && inputs[i].device == file.device && inputs[i].number == file.number)
             return 1;
     return 0;
 }
 
-static int spares_inputs(const char *folder, const char *stem, enum tw_format f, char *const *inputs, size_t n,
+static int spares_inputs(const char *folder, const char *stem, enum tw_format f, const struct identity *inputs, size_t n,
                          struct tw_error *err)
 {
     char *path = output_path(folder, stem, f);
     if (path == NULL)
         return tw_fail(err, TW_E_MEMORY, "there is no memory for the name of an output");
     int code = 0;
-    if (is_input(path, inputs, n))
+    if (is_among(identity_of(path), inputs, n))
         code = tw_fail(err, TW_E_ARGUMENT, "the output '%s' would replace an input; choose another folder with -o", path);
     free(path);
     return code;
@@ -139,14 +151,18 @@ static int spares_inputs(const char *folder, const char *stem, enum tw_format f,
 int tw_output_spares_inputs(const char *folder, char *const *stems, char *const *inputs, size_t n, unsigned formats,
                             struct tw_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (int f = 0; f < TW_FORMAT_COUNT; f++) {
-            int code = formats >> f & 1u ? spares_inputs(folder, stems[i], f, inputs, n, err) : 0;
-            if (code < 0)
-                return code;
-        }
-    }
-    return 0;
+    struct identity *known = calloc(n > 0 ? n : 1, sizeof *known);
+    if (known == NULL)
+        return tw_fail(err, TW_E_MEMORY, "there is no memory to compare %zu inputs with their outputs", n);
+    for (size_t i = 0; i < n; i++)
+        known[i] = identity_of(inputs[i]);
+    int code = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int f = 0; f < TW_FORMAT_COUNT && code == 0; f++)
+            if (formats >> f & 1u)
+                code = spares_inputs(folder, stems[i], f, known, n, err);
+    free(known);
+    return code;
 }
 
 /* The transcript in memory, to be released with free(). */
