@@ -13,6 +13,7 @@
 #define TW_MODEL_CONTEXT_MAX 65536
 #define TW_MODEL_TOKEN_BYTES_MAX 1024 /* the longest published token has 128 */
 #define TW_MEL_FILTER_BINS 201
+#define TW_END_OF_TEXT "<|endoftext|>" /* as vocabularies spell the token behind the text tokens */
 #define TW_GGML_MAGIC 0x67676d6cu
 
 struct tw_float_block;

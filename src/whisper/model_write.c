@@ -80,13 +80,20 @@ static void put_filters(struct writer *w, const struct tw_whisper_model *m)
     put(w, m->mel_filters, (size_t)m->sizes.n_mels * TW_MEL_FILTER_BINS * sizeof(float));
 }
 
+static void put_token(struct writer *w, const char *bytes, uint32_t size)
+{
+    put_u32(w, size);
+    put(w, bytes, size);
+}
+
+/* The published English-only files list the end of text as one more token; with it ours are the same to the bit. */
 static void put_vocab(struct writer *w, const struct tw_vocab *v)
 {
-    put_i32(w, v->text_size);
-    for (int32_t i = 0; i < v->text_size; i++) {
-        put_u32(w, v->text[i].size);
-        put(w, v->text[i].bytes, v->text[i].size);
-    }
+    put_i32(w, v->text_size + (v->multilingual ? 0 : 1));
+    for (int32_t i = 0; i < v->text_size; i++)
+        put_token(w, v->text[i].bytes, v->text[i].size);
+    if (!v->multilingual)
+        put_token(w, TW_END_OF_TEXT, (uint32_t)strlen(TW_END_OF_TEXT));
 }
 
 static void put_part(struct writer *w, const struct tw_model_part *part)

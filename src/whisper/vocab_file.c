@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END_OF_TEXT "<|endoftext|>"
-
 struct reader {
     struct tw_vocab *v;
     const char *file;
@@ -72,8 +70,8 @@ static int add(struct reader *r, const char *s, size_t size)
     int code = TW_OK;
     if (r->count < r->v->text_size)
         code = add_text(r, (const unsigned char *)s, size);
-    else if (r->count == r->v->text_size && (size != strlen(END_OF_TEXT) || memcmp(s, END_OF_TEXT, size) != 0))
-        code = unusable(r, "should be " END_OF_TEXT);
+    else if (r->count == r->v->text_size && (size != strlen(TW_END_OF_TEXT) || memcmp(s, TW_END_OF_TEXT, size) != 0))
+        code = unusable(r, "should be " TW_END_OF_TEXT);
     else if (r->count >= r->v->size)
         code = unusable(r, "is one more than the model has");
     r->count++;
