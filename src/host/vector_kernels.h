@@ -1,0 +1,495 @@
+/*
+ * The vector kernels that read alike for every instruction set. A kernels_<set>.c includes this file once, after it has
+ * defined the vector V of LANES floats and the v_... operations on it, and D, as many doubles.
+ */
+#include "host/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+
+#define BLOCK 32 /* numbers of a quantised block; other types are taken in the same steps */
+
+/* Lanes [0, n) of stored numbers, n < LANES, zeros above. Not for quantised types. */
+INLINE V widen_some(enum tw_type type, const unsigned char *p, int64_t n)
+{
+    float values[LANES] = {0};
+    tw_row_to_f32(type, p, values, n);
+    return v_load(values);
+}
+
+/* LANES stored numbers from number i of a row; i a multiple of LANES. */
+INLINE V widen_at(enum tw_type type, const unsigned char *row, int64_t i)
+{
+    switch (type) {
+    case TW_F16:
+        return v_load_f16(row + 2 * i);
+    case TW_BF16:
+        return v_load_bf16(row + 2 * i);
+    case TW_Q5_0:
+        return v_load_q5_0(row + i / BLOCK * 22, (int)(i % BLOCK));
+    case TW_Q8_0:
+        return v_load_q8_0(row + i / BLOCK * 34, (int)(i % BLOCK));
+    default:
+        return v_load_bytes(row + 4 * i);
+    }
+}
+
+INLINE void widen_row(enum tw_type type, const unsigned char *src, float *dst, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK)
+        UNROLL for (int s = 0; s < BLOCK; s += LANES)
+            v_store(dst + i + s, widen_at(type, src, i + s));
+    if (i < n)
+        tw_row_to_f32(type, src + tw_row_bytes(type, i), dst + i, n - i);
+}
+
+static void widen(enum tw_type type, const void *src, float *dst, int64_t n)
+{
+    switch (type) {
+    case TW_F16:
+        widen_row(TW_F16, src, dst, n);
+        break;
+    case TW_BF16:
+        widen_row(TW_BF16, src, dst, n);
+        break;
+    case TW_Q5_0:
+        widen_row(TW_Q5_0, src, dst, n);
+        break;
+    case TW_Q8_0:
+        widen_row(TW_Q8_0, src, dst, n);
+        break;
+    default:
+        memcpy(dst, src, (size_t)n * sizeof *dst);
+    }
+}
+
+static void narrow(enum tw_type type, const float *src, void *dst, int64_t n)
+{
+    unsigned char *to = dst;
+    int64_t i = 0;
+    if (type == TW_F16)
+        for (; i + LANES <= n; i += LANES)
+            v_store_f16(to + 2 * i, v_load(src + i));
+    if (type == TW_BF16)
+        for (; i + LANES <= n; i += LANES)
+            v_store_bf16(to + 2 * i, v_load(src + i));
+    if (i < n)
+        tw_row_from_f32(type, src + i, to + tw_row_bytes(type, i), n - i);
+}
+
+/* ---- products with few rows ---- */
+
+#define FOLD 512 /* terms that go into one accumulator before it is put aside, so that rounding stays small */
+
+/* rows x cols products of k numbers; both constants, so that the accumulators are registers. */
+INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const float *a, int64_t a_stride,
+                      const unsigned char *w, size_t w_stride, float *out, int64_t out_stride)
+{
+    V total[TW_DOT_ROWS][4];
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int j = 0; j < 4; j++)
+            total[r][j] = v_zero();
+    for (int64_t from = 0; from < k; from += FOLD) {
+        int64_t end = k - from < FOLD ? k : from + FOLD, p = from;
+        V sum[TW_DOT_ROWS][4];
+        UNROLL for (int r = 0; r < rows; r++)
+            UNROLL for (int j = 0; j < cols; j++)
+                sum[r][j] = v_zero();
+        for (; p + BLOCK <= end; p += BLOCK) {
+            UNROLL for (int s = 0; s < BLOCK; s += LANES) {
+                V x[4];
+                UNROLL for (int j = 0; j < cols; j++)
+                    x[j] = widen_at(type, w + (size_t)j * w_stride, p + s);
+                UNROLL for (int r = 0; r < rows; r++) {
+                    V y = v_load(a + r * a_stride + p + s);
+                    UNROLL for (int j = 0; j < cols; j++)
+                        sum[r][j] = v_fma(x[j], y, sum[r][j]);
+                }
+            }
+        }
+        for (; p < end; p += LANES) {
+            int64_t n = end - p < LANES ? end - p : LANES;
+            UNROLL for (int j = 0; j < cols; j++) {
+                V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), n);
+                UNROLL for (int r = 0; r < rows; r++)
+                    sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, n), sum[r][j]);
+            }
+        }
+        UNROLL for (int r = 0; r < rows; r++)
+            UNROLL for (int j = 0; j < cols; j++)
+                total[r][j] = v_add(total[r][j], sum[r][j]);
+    }
+    UNROLL for (int r = 0; r < rows; r++) {
+        float four[4];
+        v_sum4(total[r][0], total[r][1], total[r][2], total[r][3], four);
+        memcpy(out + r * out_stride, four, (size_t)cols * sizeof *four);
+    }
+}
+
+INLINE void dots_rows(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
+                      size_t w_stride, int64_t n, float *out, int64_t out_stride)
+{
+    const int cols = DOT_COLS(rows);
+    int64_t j = 0;
+    for (; j + cols <= n; j += cols)
+        dot_block(type, rows, cols, k, a, a_stride, w + (size_t)j * w_stride, w_stride, out + j, out_stride);
+    for (; j < n; j++)
+        dot_block(type, rows, 1, k, a, a_stride, w + (size_t)j * w_stride, w_stride, out + j, out_stride);
+}
+
+INLINE void dots_type(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
+                      size_t w_stride, int64_t n, float *out, int64_t out_stride)
+{
+#define ROWS(m)                                                                                                        \
+    case m:                                                                                                            \
+        dots_rows(type, m, k, a, a_stride, w, w_stride, n, out, out_stride);                                           \
+        break;
+    switch (rows) {
+        ROWS(1)
+        ROWS(2)
+        ROWS(3)
+        ROWS(4)
+        ROWS(5)
+        ROWS(6)
+        ROWS(7)
+        ROWS(8)
+    }
+#undef ROWS
+}
+
+static void dots(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
+                 size_t w_stride, int64_t n, float *out, int64_t out_stride)
+{
+#define TYPE(t)                                                                                                        \
+    case t:                                                                                                            \
+        dots_type(t, rows, k, a, a_stride, w, w_stride, n, out, out_stride);                                           \
+        break;
+    switch (type) {
+        TYPE(TW_F32)
+        TYPE(TW_F16)
+        TYPE(TW_BF16)
+        TYPE(TW_Q5_0)
+        TYPE(TW_Q8_0)
+    default:
+        break;
+    }
+#undef TYPE
+}
+
+/* cols vectors of LANES columns, from column c; both counts constants. */
+INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const float *p, int64_t p_stride,
+                        const unsigned char *v, size_t v_stride, float *o, int64_t o_stride)
+{
+    V sum[TW_DOT_ROWS][4];
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < cols; c++)
+            sum[r][c] = v_zero();
+    for (int64_t j = 0; j < n; j++) {
+        V x[4];
+        UNROLL for (int c = 0; c < cols; c++)
+            x[c] = widen_at(type, v + (size_t)j * v_stride, c * LANES);
+        UNROLL for (int r = 0; r < rows; r++) {
+            V weight = v_set(p[r * p_stride + j]);
+            UNROLL for (int c = 0; c < cols; c++)
+                sum[r][c] = v_fma(weight, x[c], sum[r][c]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < cols; c++) {
+            float *to = o + r * o_stride + c * LANES;
+            v_store(to, v_add(v_load(to), sum[r][c]));
+        }
+}
+
+/* The last d < LANES columns of one row. */
+INLINE void weigh_rest(enum tw_type type, int64_t n, const float *p, const unsigned char *v, size_t v_stride, int64_t d,
+                       float *o)
+{
+    V sum = v_zero();
+    for (int64_t j = 0; j < n; j++)
+        sum = v_fma(v_set(p[j]), widen_some(type, v + (size_t)j * v_stride, d), sum);
+    v_store_n(o, v_add(v_load_n(o, d), sum), d);
+}
+
+INLINE void weigh_rows(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
+                       size_t v_stride, int64_t d, float *o, int64_t o_stride)
+{
+    const int cols = DOT_COLS(rows);
+    int64_t c = 0;
+    for (; c + cols * LANES <= d; c += cols * LANES)
+        weigh_block(type, rows, cols, n, p, p_stride, v + tw_row_bytes(type, c), v_stride, o + c, o_stride);
+    for (; c + LANES <= d; c += LANES)
+        weigh_block(type, rows, 1, n, p, p_stride, v + tw_row_bytes(type, c), v_stride, o + c, o_stride);
+    for (int r = 0; r < rows && c < d; r++)
+        weigh_rest(type, n, p + r * p_stride, v + tw_row_bytes(type, c), v_stride, d - c, o + r * o_stride + c);
+}
+
+INLINE void weigh_type(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
+                       size_t v_stride, int64_t d, float *o, int64_t o_stride)
+{
+#define ROWS(m)                                                                                                        \
+    case m:                                                                                                            \
+        weigh_rows(type, m, n, p, p_stride, v, v_stride, d, o, o_stride);                                              \
+        break;
+    switch (rows) {
+        ROWS(1)
+        ROWS(2)
+        ROWS(3)
+        ROWS(4)
+        ROWS(5)
+        ROWS(6)
+        ROWS(7)
+        ROWS(8)
+    }
+#undef ROWS
+}
+
+static void weigh(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
+                  size_t v_stride, int64_t d, float *o, int64_t o_stride)
+{
+    if (type == TW_F16)
+        weigh_type(TW_F16, rows, n, p, p_stride, v, v_stride, d, o, o_stride);
+    else if (type == TW_BF16)
+        weigh_type(TW_BF16, rows, n, p, p_stride, v, v_stride, d, o, o_stride);
+    else
+        weigh_type(TW_F32, rows, n, p, p_stride, v, v_stride, d, o, o_stride);
+}
+
+/* ---- exp and what is made of it ---- */
+
+/*
+ * exp(x + extra) for x <= 0 and tiny extra, within 1 unit in the last place; NaN for NaN, 0 for -inf. With n the nearest
+ * integer to x / ln 2, exp(x) = 2^n * exp(r), and exp(r) = 1 + r + r^2 * polynomial (minimax, 3e-9 relative).
+ */
+INLINE V v_exp_sum(V x, V extra)
+{
+    x = v_max(v_set(-110), x);
+    V n = v_round(v_mul(x, v_set(0x1.715476p+0f)));
+    V r = v_fnma(n, v_set(0x1.62e4p-1f), x); /* ln 2 in two parts; n times the first is exact */
+    r = v_add(v_fnma(n, v_set(0x1.7f7d1cp-20f), r), extra);
+    V p = v_set(0.00138145968867f);
+    p = v_fma(p, r, v_set(0.00836871692045f));
+    p = v_fma(p, r, v_set(0.0416683880851f));
+    p = v_fma(p, r, v_set(0.166665206313f));
+    p = v_fma(p, r, v_set(0.499999934476f));
+    p = v_add(v_fma(v_mul(r, r), p, r), v_set(1));
+    return v_scale2(p, n);
+}
+
+INLINE V v_exp(V x)
+{
+    return v_exp_sum(x, v_zero());
+}
+
+/*
+ * x * Phi(x), Phi the normal distribution. For u = |x|: Phi(-u) = exp(-u^2 / 2) * h(u), where h falls smoothly from 1/2
+ * like 0.4 / u; h(u) * (u + 4) is a polynomial in (u - 4) / (u + 4) (minimax, 2^-26.8 relative). The square is kept in two
+ * parts because exp turns its rounding error into a relative one. So small results of negative x are as exact as others.
+ */
+INLINE V v_gelu(V x)
+{
+    V u = v_min(v_set(16), v_abs(x));
+    V square = v_mul(u, u), rest = v_sub(v_zero(), v_fnma(u, u, square));
+    V e = v_exp_sum(v_mul(v_set(-0.5f), square), v_mul(v_set(-0.5f), rest));
+    V inverse = v_inverse(v_add(u, v_set(4)));
+    V q = v_mul(v_sub(u, v_set(4)), inverse);
+    V p = v_set(-0.000131971730592f);
+    p = v_fma(p, q, v_set(0.000179354349772f));
+    p = v_fma(p, q, v_set(0.00156992348952f));
+    p = v_fma(p, q, v_set(-0.00351255403094f));
+    p = v_fma(p, q, v_set(-0.00752527135573f));
+    p = v_fma(p, q, v_set(0.0604038310984f));
+    p = v_fma(p, q, v_set(-0.186523441462f));
+    p = v_fma(p, q, v_set(0.387136901109f));
+    p = v_fma(p, q, v_set(-0.60789658827f));
+    p = v_fma(p, q, v_set(0.755285135384f));
+    V below = v_mul(v_mul(e, inverse), p);
+    return v_mul(x, v_if_negative(x, below, v_sub(v_set(1), below)));
+}
+
+static void gelu(const float *x, float *y, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        v_store(y + i, v_gelu(v_load(x + i)));
+    if (i < n)
+        v_store_n(y + i, v_gelu(v_load_n(x + i, n - i)), n - i);
+}
+
+/* What is subtracted before exp: with nothing but -inf so far any finite number gives the zeros that are due. */
+static float reference_of(float max)
+{
+    return max == -INFINITY ? 0 : max;
+}
+
+static float largest(const float *x, int64_t n, float scale, float max)
+{
+    V most = v_set(max), factor = v_set(scale);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        most = v_max(v_mul(factor, v_load(x + i)), most);
+    float lanes[LANES];
+    v_store(lanes, most);
+    for (int c = 0; c < LANES; c++)
+        max = lanes[c] > max ? lanes[c] : max;
+    for (; i < n; i++)
+        max = scale * x[i] > max ? scale * x[i] : max;
+    return max;
+}
+
+static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *state, float *y)
+{
+    float max = largest(x, n, scale, state->max), base = reference_of(max);
+    V factor = v_set(scale), offset = v_set(-base);
+    D sum = d_zero();
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        V e = v_exp(v_fma(factor, v_load(x + i), offset));
+        v_store(y + i, e);
+        sum = d_add(sum, e);
+    }
+    if (i < n) {
+        V e = v_exp(v_fma(factor, v_load_n(x + i, n - i), offset));
+        v_store_n(y + i, e, n - i);
+        sum = d_add(sum, v_keep(e, n - i));
+    }
+    float lanes[LANES];
+    v_store(lanes, v_exp(v_set(state->max - base)));
+    state->factor = lanes[0];
+    state->sum = state->sum * (double)state->factor + d_sum(sum);
+    state->max = max;
+}
+
+#define WIDE (NR / LANES) /* vectors in a row of the register tile */
+#define RUN 64            /* exponentials that are added up before they join the sum */
+
+static void exp_columns(float *s, int64_t n, float *max, float *sum, float *factor)
+{
+    V most[WIDE], base[WIDE], total[WIDE];
+    UNROLL for (int c = 0; c < WIDE; c++)
+        most[c] = v_load(max + c * LANES);
+    for (int64_t j = 0; j < n; j++)
+        UNROLL for (int c = 0; c < WIDE; c++)
+            most[c] = v_max(v_load(s + j * NR + c * LANES), most[c]);
+    UNROLL for (int c = 0; c < WIDE; c++) {
+        base[c] = v_if_equal(most[c], v_set(-INFINITY), v_zero(), most[c]);
+        V f = v_exp(v_sub(v_load(max + c * LANES), base[c]));
+        v_store(factor + c * LANES, f);
+        v_store(max + c * LANES, most[c]);
+        total[c] = v_mul(v_load(sum + c * LANES), f);
+    }
+    for (int64_t from = 0; from < n; from += RUN) {
+        int64_t end = n - from < RUN ? n : from + RUN;
+        V part[WIDE];
+        UNROLL for (int c = 0; c < WIDE; c++)
+            part[c] = v_zero();
+        for (int64_t j = from; j < end; j++)
+            UNROLL for (int c = 0; c < WIDE; c++) {
+                float *at = s + j * NR + c * LANES;
+                V e = v_exp(v_sub(v_load(at), base[c]));
+                v_store(at, e);
+                part[c] = v_add(part[c], e);
+            }
+        UNROLL for (int c = 0; c < WIDE; c++)
+            total[c] = v_add(total[c], part[c]);
+    }
+    UNROLL for (int c = 0; c < WIDE; c++)
+        v_store(sum + c * LANES, total[c]);
+}
+
+static void scale_columns(float *s, int64_t n, const float *factor)
+{
+    V f[WIDE];
+    UNROLL for (int c = 0; c < WIDE; c++)
+        f[c] = v_load(factor + c * LANES);
+    for (int64_t j = 0; j < n; j++)
+        UNROLL for (int c = 0; c < WIDE; c++)
+            v_store(s + j * NR + c * LANES, v_mul(v_load(s + j * NR + c * LANES), f[c]));
+}
+
+/* ---- rows ---- */
+
+static void scale(const float *x, float factor, float *y, int64_t n)
+{
+    V f = v_set(factor);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        v_store(y + i, v_mul(v_load(x + i), f));
+    if (i < n)
+        v_store_n(y + i, v_mul(v_load_n(x + i, n - i), f), n - i);
+}
+
+static void add(const float *x, const float *y, float *sum, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        v_store(sum + i, v_add(v_load(x + i), v_load(y + i)));
+    if (i < n)
+        v_store_n(sum + i, v_add(v_load_n(x + i, n - i), v_load_n(y + i, n - i)), n - i);
+}
+
+static double mean_of(const float *x, int64_t n)
+{
+    D sum = d_zero();
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        sum = d_add(sum, v_load(x + i));
+    if (i < n)
+        sum = d_add(sum, v_load_n(x + i, n - i));
+    return d_sum(sum) / (double)n;
+}
+
+/* x - (high + low): high nearly cancels x, so that the difference is as exact as x is. */
+INLINE V deviation(V x, V high, V low)
+{
+    return v_sub(v_sub(x, high), low);
+}
+
+static void layer_norm(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n)
+{
+    double mean = mean_of(x, n);
+    float mean_high = (float)mean;
+    V high = v_set(mean_high), low = v_set((float)(mean - (double)mean_high));
+    D squares = d_zero();
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        squares = d_add_square(squares, deviation(v_load(x + i), high, low));
+    if (i < n)
+        squares = d_add_square(squares, v_keep(deviation(v_load_n(x + i, n - i), high, low), n - i));
+    V inverse = v_set((float)(1 / sqrt(d_sum(squares) / (double)n + (double)eps)));
+    for (i = 0; i + LANES <= n; i += LANES) {
+        V d = v_mul(deviation(v_load(x + i), high, low), inverse);
+        v_store(y + i, v_fma(d, v_load(gain + i), v_load(shift + i)));
+    }
+    if (i < n) {
+        int64_t rest = n - i;
+        V d = v_mul(deviation(v_load_n(x + i, rest), high, low), inverse);
+        v_store_n(y + i, v_fma(d, v_load_n(gain + i, rest), v_load_n(shift + i, rest)), rest);
+    }
+}
+
+/* LANES results of a product; old may be zeros. */
+INLINE V finished(V c, V factor, V bias, int with_gelu, V old)
+{
+    V v = v_fma(c, factor, bias);
+    return v_add(with_gelu ? v_gelu(v) : v, old);
+}
+
+static void finish(const float *c, float factor, const float *bias, int with_gelu, const float *old, float *y, int64_t n)
+{
+    V f = v_set(factor), none = v_zero();
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        V b = bias != NULL ? v_load(bias + i) : none, o = old != NULL ? v_load(old + i) : none;
+        v_store(y + i, finished(v_load(c + i), f, b, with_gelu, o));
+    }
+    if (i < n) {
+        int64_t rest = n - i;
+        V b = bias != NULL ? v_load_n(bias + i, rest) : none, o = old != NULL ? v_load_n(old + i, rest) : none;
+        v_store_n(y + i, finished(v_load_n(c + i, rest), f, b, with_gelu, o), rest);
+    }
+}
