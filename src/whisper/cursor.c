@@ -4,6 +4,7 @@
 
 int tw_cursor_take(struct tw_cursor *c, size_t n, const char *what, const unsigned char **bytes, struct tw_error *err)
 {
+    *bytes = NULL;
     if (n > c->size - c->at)
         return tw_fail(err, TW_E_FORMAT,
                        "'%s' is damaged or cut short: %s takes %zu bytes from byte %zu on, but the file ends at byte %zu; "
@@ -19,9 +20,9 @@ static int number(struct tw_cursor *c, size_t n, const char *what, uint32_t *val
 {
     const unsigned char *p;
     int code = tw_cursor_take(c, n, what, &p, err);
-    if (code < 0)
-        return code;
     *value = 0;
+    if (p == NULL)
+        return code;
     for (size_t i = 0; i < n; i++)
         *value |= (uint32_t)p[i] << 8 * i;
     return TW_OK;
@@ -45,7 +46,6 @@ int tw_cursor_u16(struct tw_cursor *c, const char *what, uint16_t *value, struct
 
 int tw_cursor_u32(struct tw_cursor *c, const char *what, uint32_t *value, struct tw_error *err)
 {
-    *value = 0;
     return number(c, 4, what, value, err);
 }
 

@@ -14,8 +14,8 @@ struct tw_cursor {
 };
 
 /*
- * *bytes = the next n bytes (no copy); what says in messages what they are. Past the end: TW_E_FORMAT, nothing is
- * consumed.
+ * *bytes = the next n bytes (no copy); what says in messages what they are. Past the end: TW_E_FORMAT, *bytes is NULL
+ * and nothing is consumed. The numbers below are 0 then.
  */
 int tw_cursor_take(struct tw_cursor *c, size_t n, const char *what, const unsigned char **bytes, struct tw_error *err);
 int tw_cursor_u8(struct tw_cursor *c, const char *what, uint8_t *value, struct tw_error *err);
