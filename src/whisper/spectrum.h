@@ -1,6 +1,7 @@
 /*
  * Power spectra of Hann-windowed frames of 400 samples, in double. Float is not enough: a band may lie 80 dB below a
- * louder one, and transforms in float (kissfft's was tried) stray by up to 2e-5 of the final scale, where 1e-5 is wanted.
+ * louder one, and transforms in float (kissfft's was tried) stray by up to 2e-5 of the final scale, where 1e-5 is
+ * wanted.
  */
 #ifndef TW_WHISPER_SPECTRUM_H
 #define TW_WHISPER_SPECTRUM_H

@@ -130,6 +130,9 @@ static int ends_well(struct tw_input *input, int64_t offset, struct tw_error *er
 /* Whether a data chunk of `size` bytes is followed by what may follow it; odd sizes are padded by some writers only. */
 static int size_holds(struct tw_input *input, const struct chunk *data, int64_t size, struct tw_error *err)
 {
+    int64_t there = tw_input_size(input) - data->offset;
+    if (size == 0 && there < CHUNK_HEAD)
+        return there == 0;
     int rc = ends_well(input, data->offset + size + (size & 1), err);
     if (rc == 0 && (size & 1))
         rc = ends_well(input, data->offset + size, err);
