@@ -13,8 +13,9 @@ struct sound_file {
     SNDFILE *handle;
     struct tw_input *input;
     struct tw_wav_view view;
-    int64_t position;       /* in the view */
-    struct tw_error failed; /* code != 0: reading the input failed, which libsndfile cannot tell us */
+    int64_t promised, delivered; /* frames */
+    int64_t position;            /* in the view */
+    struct tw_error failed;      /* code != 0: reading the input failed, which libsndfile cannot tell us */
     int ended;
 };
 
@@ -80,14 +81,23 @@ static sf_count_t view_write(const void *data, sf_count_t count, void *user)
     return 0;
 }
 
-/* A file damaged half way still has something to say; what is lost is told once. */
+/*
+ * Whether less came than the file promised. A few samples less are usual: the count is an estimate in some formats, and
+ * is not known (the largest number there is) in others.
+ */
+static int is_short(const struct sound_file *f)
+{
+    return f->promised < SF_COUNT_MAX && f->delivered < f->promised - f->promised / 50;
+}
+
+/* A file damaged half way still has something to say; that there was more is told once. */
 static int64_t at_end(struct sound_file *f, struct tw_error *err)
 {
     if (f->failed.code != 0)
         return tw_fail(err, f->failed.code, "%s", f->failed.text);
-    if (!f->ended && sf_error(f->handle) != SF_ERR_NO_ERROR)
-        tw_note("%s is damaged (%s); what comes after the damage is left out", tw_input_name(f->input),
-                sf_strerror(f->handle));
+    if (!f->ended && (sf_error(f->handle) != SF_ERR_NO_ERROR || is_short(f)))
+        tw_note("%s is damaged or cut off; only its first %.1f seconds can be read", tw_input_name(f->input),
+                (double)f->delivered / f->sound.rate);
     f->ended = 1;
     return 0;
 }
@@ -96,7 +106,10 @@ static int64_t file_read(struct tw_sound *sound, float *dst, int64_t frames, str
 {
     struct sound_file *f = (struct sound_file *)sound;
     sf_count_t n = f->ended ? 0 : sf_readf_float(f->handle, dst, frames);
-    return n > 0 ? n : at_end(f, err);
+    if (n <= 0)
+        return at_end(f, err);
+    f->delivered += n;
+    return n;
 }
 
 static void file_close(struct tw_sound *sound)
@@ -140,6 +153,7 @@ static int open_handle(struct sound_file *f, struct tw_error *err)
                        TW_SOUND_CHANNELS_MAX);
     f->sound.rate = info.samplerate;
     f->sound.channels = info.channels;
+    f->promised = info.frames;
     name_format(f, info.format);
     return TW_OK;
 }
