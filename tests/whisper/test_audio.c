@@ -322,8 +322,7 @@ static void files_cut_off_give_what_is_there(void **state)
 {
     static const int formats[] = {SF_FORMAT_FLAC | SF_FORMAT_PCM_16,         SF_FORMAT_OGG | SF_FORMAT_VORBIS,
                                   SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, SF_FORMAT_AIFF | SF_FORMAT_PCM_16,
-                                  SF_FORMAT_AU | SF_FORMAT_PCM_16,           SF_FORMAT_W64 | SF_FORMAT_PCM_16,
-                                  SF_FORMAT_CAF | SF_FORMAT_PCM_16};
+                                  SF_FORMAT_AU | SF_FORMAT_PCM_16,           SF_FORMAT_W64 | SF_FORMAT_PCM_16};
     const size_t count = 10 * RATE;
     float *mono = tone(count, RATE, 700);
     /* Noise, for a codec would put ten seconds of a pure tone into its first page. */
