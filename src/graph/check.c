@@ -82,9 +82,9 @@ static uint64_t address(const struct tw_tensor *t)
 
 static int refuse_shared(struct tw_graph *g, const struct tw_tensor *written, const struct tw_tensor *other)
 {
-    return tw_graph_refuse(g, TW_E_ARGUMENT,
-                           "tensors '%s' and '%s' were bound to overlapping memory and '%s' is written; make one a view",
-                           written->name, other->name, written->name);
+    return tw_graph_refuse(
+        g, TW_E_ARGUMENT, "tensors '%s' and '%s' were bound to overlapping memory and '%s' is written; make one a view",
+        written->name, other->name, written->name);
 }
 
 /* The last of n sorted entries whose memory begins before end, or -1. */
@@ -102,8 +102,8 @@ static int64_t last_before(const struct tw_order *sorted, int64_t n, uint64_t en
 }
 
 /*
- * Bound memory that is written belongs to one tensor; otherwise the checks of order and overlap, which know tensors only,
- * would miss what depends on it.
+ * Bound memory that is written belongs to one tensor; otherwise the checks of order and overlap, which know tensors
+ * only, would miss what depends on it.
  */
 static int check_bound(struct tw_graph *g)
 {

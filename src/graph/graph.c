@@ -97,7 +97,8 @@ static void set_name(struct tw_tensor *t, const char *name)
 static tw_id append(struct tw_graph *g, const struct tw_tensor *t)
 {
     if (g->finished)
-        return tw_graph_refuse(g, TW_E_STATE, "tensor '%s' comes after the graph was finished; reset it first", t->name);
+        return tw_graph_refuse(g, TW_E_STATE, "tensor '%s' comes after the graph was finished; reset it first",
+                               t->name);
     void *items = g->tensors;
     int code = tw_graph_grow(g, &items, &g->tensor_room, g->n_tensors, sizeof *t);
     g->tensors = items;
@@ -117,8 +118,8 @@ static int check_counts(struct tw_graph *g, const struct tw_tensor *t)
     if (info == NULL)
         return tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' has the unknown type %d", t->name, (int)t->type);
     if (t->cols < 1 || t->rows < 1 || t->batch < 1)
-        return tw_graph_refuse(g, TW_E_SHAPE, "tensor '%s' of %lld x %lld x %lld numbers: no size may be below 1", t->name,
-                               (long long)t->cols, (long long)t->rows, (long long)t->batch);
+        return tw_graph_refuse(g, TW_E_SHAPE, "tensor '%s' of %lld x %lld x %lld numbers: no size may be below 1",
+                               t->name, (long long)t->cols, (long long)t->rows, (long long)t->batch);
     if (t->cols % info->block != 0)
         return tw_graph_refuse(g, TW_E_SHAPE, "tensor '%s' has %lld columns, but %s is stored in blocks of %u", t->name,
                                (long long)t->cols, info->name, info->block);
@@ -129,8 +130,8 @@ static int check_counts(struct tw_graph *g, const struct tw_tensor *t)
 static int span(int64_t count, size_t stride, size_t last, size_t *bytes)
 {
     size_t steps;
-    if ((uint64_t)(count - 1) > SIZE_MAX || tw_mul_size((size_t)(count - 1), stride, &steps) ||
-        steps > PTRDIFF_MAX || last > PTRDIFF_MAX - steps)
+    if ((uint64_t)(count - 1) > SIZE_MAX || tw_mul_size((size_t)(count - 1), stride, &steps) || steps > PTRDIFF_MAX ||
+        last > PTRDIFF_MAX - steps)
         return 1;
     *bytes = steps + last;
     return 0;
@@ -170,11 +171,16 @@ tw_id tw_graph_bind(struct tw_graph *g, const char *name, enum tw_type type, int
     return add_dense(g, name, &t);
 }
 
-tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch,
-                        const void *data)
+tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows,
+                        int64_t batch, const void *data)
 {
     /* The constant flag keeps every operation from writing here, so dropping const is safe. */
-    struct tw_tensor t = {.type = type, .storage = TW_BOUND, .constant = 1, .cols = cols, .rows = rows, .batch = batch,
+    struct tw_tensor t = {.type = type,
+                          .storage = TW_BOUND,
+                          .constant = 1,
+                          .cols = cols,
+                          .rows = rows,
+                          .batch = batch,
                           .data = (unsigned char *)(uintptr_t)data};
     return add_dense(g, name, &t);
 }
@@ -218,9 +224,9 @@ static int check_window(struct tw_graph *g, struct tw_tensor *t, size_t offset)
     int outside = row_span(t, &row) || span(t->rows, t->row_stride, row, &matrix) ||
                   span(t->batch, t->batch_stride, matrix, &all);
     if (outside || offset > base->bytes - t->offset || all > base->bytes - t->offset - offset)
-        return tw_graph_refuse(g, TW_E_SHAPE,
-                               "a view of %lld x %lld x %lld numbers at byte %zu leaves the %zu bytes of tensor '%s'",
-                               (long long)t->cols, (long long)t->rows, (long long)t->batch, offset, base->bytes, t->name);
+        return tw_graph_refuse(
+            g, TW_E_SHAPE, "a view of %lld x %lld x %lld numbers at byte %zu leaves the %zu bytes of tensor '%s'",
+            (long long)t->cols, (long long)t->rows, (long long)t->batch, offset, base->bytes, t->name);
     t->offset += offset;
     if (between_elements(t, base))
         return tw_graph_refuse(g, TW_E_SHAPE, "a view into tensor '%s' begins or steps inside %s", t->name,

@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-typedef int32_t tw_id; /* a tensor of a graph, or negative */
+typedef int32_t tw_id;             /* a tensor of a graph, or negative */
 #define TW_NONE ((tw_id)INT32_MAX) /* no operand here */
 
 enum tw_storage { TW_BOUND, TW_TEMP, TW_VIEW };
@@ -26,16 +26,16 @@ enum tw_storage { TW_BOUND, TW_TEMP, TW_VIEW };
 struct tw_tensor {
     enum tw_type type;
     enum tw_storage storage;
-    uint8_t constant;           /* bound memory that is only read */
-    uint8_t written;            /* after finish: an operation writes it, or a view of it */
-    int64_t cols, rows, batch;  /* all >= 1 */
-    size_t row_stride;          /* bytes from row to row; any value >= 0 that stays inside the base */
-    size_t batch_stride;        /* bytes from matrix to matrix */
-    tw_id base;                 /* the bound or temporary tensor that owns the memory (itself unless a view) */
-    size_t offset;              /* bytes from the start of the base's memory; 0 unless a view */
-    unsigned char *data;        /* bound tensors: the caller's memory, any alignment; others NULL */
-    size_t bytes;               /* bound and temporary tensors: size of the memory */
-    size_t place;               /* temporary tensors, after finish: offset in the executor's work area */
+    uint8_t constant;            /* bound memory that is only read */
+    uint8_t written;             /* after finish: an operation writes it, or a view of it */
+    int64_t cols, rows, batch;   /* all >= 1 */
+    size_t row_stride;           /* bytes from row to row; any value >= 0 that stays inside the base */
+    size_t batch_stride;         /* bytes from matrix to matrix */
+    tw_id base;                  /* the bound or temporary tensor that owns the memory (itself unless a view) */
+    size_t offset;               /* bytes from the start of the base's memory; 0 unless a view */
+    unsigned char *data;         /* bound tensors: the caller's memory, any alignment; others NULL */
+    size_t bytes;                /* bound and temporary tensors: size of the memory */
+    size_t place;                /* temporary tensors, after finish: offset in the executor's work area */
     int32_t first_use, last_use; /* operation numbers, after finish; -1 when unused */
     char name[40];
 };
@@ -63,12 +63,12 @@ struct tw_op {
     float eps;
     uint8_t gelu;
     uint8_t accumulate;
-    uint8_t b_rows;  /* PRODUCT: b is K x N row-major instead of the usual N rows of K (weights as stored) */
+    uint8_t b_rows; /* PRODUCT: b is K x N row-major instead of the usual N rows of K (weights as stored) */
     uint8_t causal;
-    int32_t past;    /* causal: row 0 sees columns 0 .. past */
-    int32_t heads;   /* ATTENTION */
-    int32_t stride;  /* IM2COL */
-    int32_t window;  /* IM2COL: taps */
+    int32_t past;   /* causal: row 0 sees columns 0 .. past */
+    int32_t heads;  /* ATTENTION */
+    int32_t stride; /* IM2COL */
+    int32_t window; /* IM2COL: taps */
 };
 
 struct tw_graph {
@@ -76,7 +76,7 @@ struct tw_graph {
     int32_t n_tensors, tensor_room;
     struct tw_op *ops;
     int32_t n_ops, op_room;
-    size_t work_bytes;  /* after finish: size of the area for temporary tensors, a multiple of 64 */
+    size_t work_bytes; /* after finish: size of the area for temporary tensors, a multiple of 64 */
     int finished;
     struct tw_error failure; /* the first failure while building; code 0 when none */
     void *scratch;           /* work memory of tw_graph_finish, kept from graph to graph */
@@ -90,14 +90,15 @@ void tw_graph_destroy(struct tw_graph *g);
 void tw_graph_reset(struct tw_graph *g);
 
 /*
- * A tensor in the caller's memory, densely packed. name is for messages and printing; it is copied and cut. Memory may be
- * bound twice only when no operation writes to it: take views otherwise, so that the list shows what depends on what.
+ * A tensor in the caller's memory, densely packed. name is for messages and printing; it is copied and cut. Memory may
+ * be bound twice only when no operation writes to it: take views otherwise, so that the list shows what depends on
+ * what.
  */
 tw_id tw_graph_bind(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch,
                     void *data);
 /* As tw_graph_bind, for memory that operations only read; writing to it is refused by tw_graph_finish. */
-tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch,
-                        const void *data);
+tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows,
+                        int64_t batch, const void *data);
 /* A temporary tensor (f32, f16 or bf16). */
 tw_id tw_graph_temp(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch);
 /*
@@ -111,7 +112,8 @@ tw_id tw_graph_view(struct tw_graph *g, tw_id of, int64_t cols, int64_t rows, in
 
 /*
  * a: M rows of K, f32 (bf16 and f16 too). b: N rows of K of any type but i32, or with b_rows K rows of N (f32, f16 or
- * bf16). bias: 1 row of N, f32, or TW_NONE. out: M rows of N, f32, f16 or bf16. Batches: a and out agree; b agrees or has
+ * bf16). bias: 1 row of N, f32, or TW_NONE. out: M rows of N, f32, f16 or bf16. Batches: a and out agree; b agrees or
+ * has
  * 1. Sums are kept in f32 at least, over all of K. With accumulate (out f32) the result is added to what out holds,
  * after GELU.
  */
@@ -121,8 +123,8 @@ struct tw_product_options {
 };
 int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options);
 /*
- * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols. x, y and out
- * are f32, f16 or bf16, each on its own; gain and shift are 1 row of f32. Inside, numbers are f32.
+ * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols. x, y and
+ * out are f32, f16 or bf16, each on its own; gain and shift are 1 row of f32. Inside, numbers are f32.
  */
 int tw_graph_gelu(struct tw_graph *g, tw_id out, tw_id x);
 int tw_graph_scale(struct tw_graph *g, tw_id out, tw_id x, float scale);
@@ -133,12 +135,13 @@ int tw_graph_layer_norm(struct tw_graph *g, tw_id out, tw_id x, tw_id gain, tw_i
 /* With causal, what row r does not see becomes 0; past + rows must not exceed cols. */
 int tw_graph_softmax(struct tw_graph *g, tw_id out, tw_id x, float scale, int causal, int32_t past);
 /*
- * x: T rows (time) of C channels. out: (T + 2*pad - window)/stride + 1 rows of C*window columns, pad = window/2 (zeros),
- * where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap] lie.
- * x and out: f32, f16 or bf16.
+ * x: T rows (time) of C channels. out: (T + 2*pad - window)/stride + 1 rows of C*window columns, pad = window/2
+ * (zeros), where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap]
+ * lie. x and out: f32, f16 or bf16.
  */
 int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int32_t stride);
-/* table: rows of any type but i32. indices: i32, 1 row of n, each in [0, table rows) (checked when run). out: n rows f32. */
+/* table: rows of any type but i32. indices: i32, 1 row of n, each in [0, table rows) (checked when run). out: n rows
+ * f32. */
 int tw_graph_gather(struct tw_graph *g, tw_id out, tw_id table, tw_id indices);
 /*
  * q, out: Tq rows of heads*D; k: Tk rows of heads*D; v likewise; f32 (k and v may both be f16); batches of q and out
@@ -150,9 +153,9 @@ int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v,
 
 /*
  * Checks the whole list (shapes, types, temporaries written before they are read, outputs that overlap an operand which
- * the operation still reads) and plans where temporary tensors lie. An output may be the very same window as x for GELU,
- * SCALE, ADD, LAYER_NORM and SOFTMAX, and is read too for an accumulating PRODUCT. A temporary counts as written once any
- * part of it is: who fills it through views fills all that is read later. After it the graph is read-only.
+ * the operation still reads) and plans where temporary tensors lie. An output may be the very same window as x for
+ * GELU, SCALE, ADD, LAYER_NORM and SOFTMAX, and is read too for an accumulating PRODUCT. A temporary counts as written
+ * once any part of it is: who fills it through views fills all that is read later. After it the graph is read-only.
  */
 int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
 

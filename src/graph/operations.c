@@ -112,7 +112,8 @@ static int check_product_shapes(struct tw_graph *g, const struct tw_op *op)
     if (out->rows != a->rows)
         return refuse(g, op, "rows of a and of the output must agree");
     if (out->cols != n)
-        return refuse(g, op, op->b_rows ? "the output must have as many cols as b" : "the output must have a column a row of b");
+        return refuse(
+            g, op, op->b_rows ? "the output must have as many cols as b" : "the output must have a column a row of b");
     if (a->batch != out->batch || (b->batch != 1 && b->batch != out->batch))
         return refuse(g, op, "batches must agree, but b may have 1");
     if (op->in[2] != TW_NONE && !is_row(at(g, op->in[2]), n))
@@ -256,8 +257,8 @@ int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int3
     if (to->rows != (tx->rows - 1 + surplus) / stride + 1 || to->cols / window != tx->cols || to->cols % window != 0 ||
         to->batch != tx->batch)
         return tw_graph_refuse_op(g, g->n_ops, &op, TW_E_SHAPE,
-                                  "windows of %d at stride %d need %lld rows and %d times the cols of x", window, stride,
-                                  (long long)((tx->rows - 1 + surplus) / stride + 1), window);
+                                  "windows of %d at stride %d need %lld rows and %d times the cols of x", window,
+                                  stride, (long long)((tx->rows - 1 + surplus) / stride + 1), window);
     return add_op(g, &op);
 }
 

@@ -10,7 +10,8 @@
 #include "graph/list.h"
 #include "graph/order.h"
 
-/* A binary tree over operations: the latest last use of the temporaries already placed that begin below a node, or -1. */
+/* A binary tree over operations: the latest last use of the temporaries already placed that begin below a node, or -1.
+ */
 struct lives {
     int32_t *latest;
     int32_t leaves;
@@ -43,7 +44,8 @@ static void lives_add(struct lives *lives, int32_t first, int32_t last)
         lives->latest[node] = last;
 }
 
-/* Collects what lies below node (of `width` operations from `from`), begins at or before last and ends at or after first. */
+/* Collects what lies below node (of `width` operations from `from`), begins at or before last and ends at or after
+ * first. */
 static void collect(struct plan *p, int32_t node, int32_t from, int32_t width, int32_t first, int32_t last)
 {
     if (p->placed.latest[node] < first || from > last)

@@ -10,10 +10,17 @@
 const char *tw_op_name(enum tw_op_kind kind)
 {
     static const char *const names[TW_OP_COUNT] = {
-        [TW_OP_PRODUCT] = "product",   [TW_OP_GELU] = "gelu",           [TW_OP_SCALE] = "scale",
-        [TW_OP_ADD] = "add",           [TW_OP_COPY] = "copy",           [TW_OP_TRANSPOSE] = "transpose",
-        [TW_OP_LAYER_NORM] = "layer_norm", [TW_OP_SOFTMAX] = "softmax", [TW_OP_IM2COL] = "im2col",
-        [TW_OP_GATHER] = "gather",     [TW_OP_ATTENTION] = "attention",
+        [TW_OP_PRODUCT] = "product",
+        [TW_OP_GELU] = "gelu",
+        [TW_OP_SCALE] = "scale",
+        [TW_OP_ADD] = "add",
+        [TW_OP_COPY] = "copy",
+        [TW_OP_TRANSPOSE] = "transpose",
+        [TW_OP_LAYER_NORM] = "layer_norm",
+        [TW_OP_SOFTMAX] = "softmax",
+        [TW_OP_IM2COL] = "im2col",
+        [TW_OP_GATHER] = "gather",
+        [TW_OP_ATTENTION] = "attention",
     };
     return (unsigned)kind < TW_OP_COUNT ? names[kind] : "?";
 }

@@ -8,7 +8,7 @@
 #define QK 32 /* numbers in a block of the quantised formats */
 
 static const struct tw_type_info infos[TW_TYPE_COUNT] = {
-    [TW_F32] = {"f32", 1, 4},    [TW_F16] = {"f16", 1, 2},    [TW_BF16] = {"bf16", 1, 2},
+    [TW_F32] = {"f32", 1, 4},     [TW_F16] = {"f16", 1, 2},     [TW_BF16] = {"bf16", 1, 2},
     [TW_Q5_0] = {"q5_0", QK, 22}, [TW_Q8_0] = {"q8_0", QK, 34}, [TW_I32] = {"i32", 1, 4},
 };
 
@@ -88,6 +88,12 @@ void tw_row_to_f32(enum tw_type type, const void *src, float *dst, int64_t n)
     }
 }
 
+/* The 5-bit number nearest to v (already 16.5 above the signed one); what no number is, becomes 0. */
+static int cut_to_5_bits(float v)
+{
+    return v >= 31 ? 31 : v > 0 ? (int)v : 0;
+}
+
 /* Scale from the number of largest magnitude, kept with its sign so that it maps to exactly -16. */
 static void q5_0_from_f32(const float *src, unsigned char *b)
 {
@@ -100,10 +106,8 @@ static void q5_0_from_f32(const float *src, unsigned char *b)
     uint32_t high = 0;
     store_u16(b, tw_f32_to_f16(d));
     for (int i = 0; i < QK / 2; i++) {
-        int low = (int)(src[i] * inverse + 16.5f);
-        int up = (int)(src[i + QK / 2] * inverse + 16.5f);
-        low = low > 31 ? 31 : low < 0 ? 0 : low;
-        up = up > 31 ? 31 : up < 0 ? 0 : up;
+        int low = cut_to_5_bits(src[i] * inverse + 16.5f);
+        int up = cut_to_5_bits(src[i + QK / 2] * inverse + 16.5f);
         b[6 + i] = (unsigned char)((low & 15) | (up & 15) << 4);
         high |= (uint32_t)(low >> 4) << i | (uint32_t)(up >> 4) << (i + QK / 2);
     }
@@ -111,6 +115,11 @@ static void q5_0_from_f32(const float *src, unsigned char *b)
     b[3] = (unsigned char)(high >> 8);
     b[4] = (unsigned char)(high >> 16);
     b[5] = (unsigned char)(high >> 24);
+}
+
+static int cut_to_byte(float v)
+{
+    return v >= 127 ? 127 : v <= -127 ? -127 : isnan(v) ? 0 : (int)roundf(v);
 }
 
 static void q8_0_from_f32(const float *src, unsigned char *b)
@@ -122,7 +131,7 @@ static void q8_0_from_f32(const float *src, unsigned char *b)
     float inverse = d != 0 ? 1 / d : 0;
     store_u16(b, tw_f32_to_f16(d));
     for (int i = 0; i < QK; i++)
-        b[2 + i] = (unsigned char)(signed char)roundf(src[i] * inverse);
+        b[2 + i] = (unsigned char)(signed char)cut_to_byte(src[i] * inverse);
 }
 
 void tw_row_from_f32(enum tw_type type, const float *src, void *dst, int64_t n)

@@ -16,7 +16,8 @@ int tw_window_same(const struct tw_tensor *a, const struct tw_tensor *b);
  */
 int tw_window_overlap(const struct tw_tensor *a, const struct tw_tensor *b);
 
-/* Nonzero when rows or matrices of t itself lie on one another or interleave without one dimension nesting in the other. */
+/* Nonzero when rows or matrices of t itself lie on one another or interleave without one dimension nesting in the
+ * other. */
 int tw_window_folded(const struct tw_tensor *t);
 
 #endif

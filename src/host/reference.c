@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 16 /* columns of a product that one task computes side by side */
+#define BLOCK 16  /* columns of a product that one task computes side by side */
 #define PIECE 512 /* numbers widened at a time; a multiple of every type's block */
 
 struct tw_reference {
@@ -300,8 +300,8 @@ static int check_indices(const struct job *job, struct tw_error *err)
         double which;
         load(job->r, job->in[1], 0, 0, i, 1, &which);
         if (which < 0 || which >= (double)job->in[0]->rows)
-            return tw_fail(err, TW_E_ARGUMENT, "index %.0f at place %lld of '%s' is outside the %lld rows of '%s'", which,
-                           (long long)i, job->in[1]->name, (long long)job->in[0]->rows, job->in[0]->name);
+            return tw_fail(err, TW_E_ARGUMENT, "index %.0f at place %lld of '%s' is outside the %lld rows of '%s'",
+                           which, (long long)i, job->in[1]->name, (long long)job->in[0]->rows, job->in[0]->name);
     }
     return TW_OK;
 }

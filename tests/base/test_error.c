@@ -82,8 +82,8 @@ static void names_of_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_and_sentence),          cmocka_unit_test(the_report_may_be_missing),
-        cmocka_unit_test(long_texts_are_cut),         cmocka_unit_test(the_systems_reason_follows),
+        cmocka_unit_test(code_and_sentence),  cmocka_unit_test(the_report_may_be_missing),
+        cmocka_unit_test(long_texts_are_cut), cmocka_unit_test(the_systems_reason_follows),
         cmocka_unit_test(names_of_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

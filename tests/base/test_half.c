@@ -1,4 +1,5 @@
-/* Conversions of half-precision numbers against their definition: every bit pattern, and every point between two of them. */
+/* Conversions of half-precision numbers against their definition: every bit pattern, and every point between two of
+ * them. */
 #include "base/half.h"
 
 #include <math.h>
@@ -120,8 +121,9 @@ static void known_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_f16_pattern),  cmocka_unit_test(every_bf16_pattern), cmocka_unit_test(every_f16_rounding),
-        cmocka_unit_test(every_bf16_rounding), cmocka_unit_test(known_values),
+        cmocka_unit_test(every_f16_pattern),  cmocka_unit_test(every_bf16_pattern),
+        cmocka_unit_test(every_f16_rounding), cmocka_unit_test(every_bf16_rounding),
+        cmocka_unit_test(known_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
