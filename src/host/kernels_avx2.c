@@ -1,5 +1,5 @@
 /* The kernels for AVX2 with FMA and F16C. */
-#include "base/half.h"
+#include "host/vector.h"
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -15,163 +15,161 @@ typedef struct {
     __m256d low, high;
 } D;
 
-#define VECTOR_OP static inline __attribute__((always_inline))
-
-VECTOR_OP V v_zero(void)
+INLINE V v_zero(void)
 {
     return _mm256_setzero_ps();
 }
 
-VECTOR_OP V v_set(float x)
+INLINE V v_set(float x)
 {
     return _mm256_set1_ps(x);
 }
 
-VECTOR_OP V v_load(const float *p)
+INLINE V v_load(const float *p)
 {
     return _mm256_loadu_ps(p);
 }
 
-VECTOR_OP V v_load_bytes(const unsigned char *p)
+INLINE V v_load_bytes(const unsigned char *p)
 {
     return _mm256_castsi256_ps(_mm256_loadu_si256((const void *)p));
 }
 
-VECTOR_OP void v_store(float *p, V v)
+INLINE void v_store(float *p, V v)
 {
     _mm256_storeu_ps(p, v);
 }
 
-VECTOR_OP __m256i first(int64_t n)
+INLINE __m256i first(int64_t n)
 {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
 }
 
-VECTOR_OP V v_load_n(const float *p, int64_t n)
+INLINE V v_load_n(const float *p, int64_t n)
 {
     return _mm256_maskload_ps(p, first(n));
 }
 
-VECTOR_OP void v_store_n(float *p, V v, int64_t n)
+INLINE void v_store_n(float *p, V v, int64_t n)
 {
     _mm256_maskstore_ps(p, first(n), v);
 }
 
-VECTOR_OP V v_keep(V v, int64_t n)
+INLINE V v_keep(V v, int64_t n)
 {
     return _mm256_and_ps(v, _mm256_castsi256_ps(first(n)));
 }
 
-VECTOR_OP V v_add(V a, V b)
+INLINE V v_add(V a, V b)
 {
     return _mm256_add_ps(a, b);
 }
 
-VECTOR_OP V v_sub(V a, V b)
+INLINE V v_sub(V a, V b)
 {
     return _mm256_sub_ps(a, b);
 }
 
-VECTOR_OP V v_mul(V a, V b)
+INLINE V v_mul(V a, V b)
 {
     return _mm256_mul_ps(a, b);
 }
 
-VECTOR_OP V v_fma(V a, V b, V c)
+INLINE V v_fma(V a, V b, V c)
 {
     return _mm256_fmadd_ps(a, b, c);
 }
 
-VECTOR_OP V v_fnma(V a, V b, V c)
+INLINE V v_fnma(V a, V b, V c)
 {
     return _mm256_fnmadd_ps(a, b, c);
 }
 
 /* With a NaN, the second operand: so here and below. */
-VECTOR_OP V v_max(V a, V b)
+INLINE V v_max(V a, V b)
 {
     return _mm256_max_ps(a, b);
 }
 
-VECTOR_OP V v_min(V a, V b)
+INLINE V v_min(V a, V b)
 {
     return _mm256_min_ps(a, b);
 }
 
-VECTOR_OP V v_abs(V v)
+INLINE V v_abs(V v)
 {
     return _mm256_andnot_ps(v_set(-0.0f), v);
 }
 
-VECTOR_OP V v_round(V v)
+INLINE V v_round(V v)
 {
     return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-VECTOR_OP V power_of_2(__m256i n)
+INLINE V power_of_2(__m256i n)
 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
 }
 
 /* In two steps, because 2^n itself may be too small for an ordinary number; |n| at most 250. */
-VECTOR_OP V v_scale2(V v, V n)
+INLINE V v_scale2(V v, V n)
 {
     __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
     return v_mul(v_mul(v, power_of_2(half)), power_of_2(_mm256_sub_epi32(whole, half)));
 }
 
-VECTOR_OP V v_inverse(V v)
+INLINE V v_inverse(V v)
 {
     return _mm256_div_ps(v_set(1), v);
 }
 
-VECTOR_OP V v_if_negative(V v, V yes, V no)
+INLINE V v_if_negative(V v, V yes, V no)
 {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(v, v_zero(), _CMP_LT_OQ));
 }
 
-VECTOR_OP V v_if_equal(V a, V b, V yes, V no)
+INLINE V v_if_equal(V a, V b, V yes, V no)
 {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
 }
 
-VECTOR_OP __m128 sum_halves(V v)
+INLINE __m128 sum_halves(V v)
 {
     return _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
 }
 
-VECTOR_OP void v_sum4(V a, V b, V c, V d, float *four)
+INLINE void v_sum4(V a, V b, V c, V d, float *four)
 {
     __m128 w = sum_halves(a), x = sum_halves(b), y = sum_halves(c), z = sum_halves(d);
     _MM_TRANSPOSE4_PS(w, x, y, z);
     _mm_storeu_ps(four, _mm_add_ps(_mm_add_ps(w, x), _mm_add_ps(y, z)));
 }
 
-VECTOR_OP V v_load_f16(const unsigned char *p)
+INLINE V v_load_f16(const unsigned char *p)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const void *)p));
 }
 
-VECTOR_OP V v_load_bf16(const unsigned char *p)
+INLINE V v_load_bf16(const unsigned char *p)
 {
     __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p));
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
-VECTOR_OP V block_scale(const unsigned char *block)
+INLINE V block_scale(const unsigned char *block)
 {
     return v_set(_cvtsh_ss((unsigned short)(block[0] | block[1] << 8)));
 }
 
-VECTOR_OP V v_load_q8_0(const unsigned char *block, int i)
+INLINE V v_load_q8_0(const unsigned char *block, int i)
 {
     __m256i wide = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(block + 2 + i)));
     return v_mul(block_scale(block), _mm256_cvtepi32_ps(wide));
 }
 
 /* Numbers 0..15 are the low nibbles, 16..31 the high ones; a number without its high bit is worth 16 less. */
-VECTOR_OP V v_load_q5_0(const unsigned char *block, int i)
+INLINE V v_load_q5_0(const unsigned char *block, int i)
 {
     __m128i pairs = _mm_loadl_epi64((const void *)(block + 6 + i % 16));
     __m128i nibbles = _mm_and_si128(_mm_srli_epi16(pairs, i >= 16 ? 4 : 0), _mm_set1_epi8(15));
@@ -182,12 +180,12 @@ VECTOR_OP V v_load_q5_0(const unsigned char *block, int i)
     return v_mul(block_scale(block), _mm256_cvtepi32_ps(wide));
 }
 
-VECTOR_OP void v_store_f16(unsigned char *p, V v)
+INLINE void v_store_f16(unsigned char *p, V v)
 {
     _mm_storeu_si128((void *)p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-VECTOR_OP void v_store_bf16(unsigned char *p, V v)
+INLINE void v_store_bf16(unsigned char *p, V v)
 {
     __m256i bits = _mm256_castps_si256(v);
     __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -199,83 +197,37 @@ VECTOR_OP void v_store_bf16(unsigned char *p, V v)
     _mm_storeu_si128((void *)p, packed);
 }
 
-VECTOR_OP D d_zero(void)
+INLINE D d_zero(void)
 {
     return (D){_mm256_setzero_pd(), _mm256_setzero_pd()};
 }
 
-VECTOR_OP D d_from(V v)
+INLINE D d_from(V v)
 {
     return (D){_mm256_cvtps_pd(_mm256_castps256_ps128(v)), _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
 }
 
-VECTOR_OP D d_add(D sum, V v)
+INLINE D d_add(D sum, V v)
 {
     D x = d_from(v);
     return (D){_mm256_add_pd(sum.low, x.low), _mm256_add_pd(sum.high, x.high)};
 }
 
-VECTOR_OP D d_add_square(D sum, V v)
+INLINE D d_add_square(D sum, V v)
 {
     D x = d_from(v);
     return (D){_mm256_fmadd_pd(x.low, x.low, sum.low), _mm256_fmadd_pd(x.high, x.high, sum.high)};
 }
 
-VECTOR_OP double d_sum(D v)
+INLINE double d_sum(D v)
 {
     double lanes[4];
     _mm256_storeu_pd(lanes, _mm256_add_pd(v.low, v.high));
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-#include "host/vector_kernels.h"
-
-/* Two accumulators for row i of the tile; the names keep them in registers at every level of optimisation. */
-#define ROWS_2(X) X(0) X(1)
-#define ROWS_4(X) ROWS_2(X) X(2) X(3)
-#define ROWS_6(X) ROWS_4(X) X(4) X(5)
-#define START(i) V s##i = v_zero(), t##i = v_zero();
-#define STEP(i)                                                                                                        \
-    x = v_set(a[i]);                                                                                                   \
-    s##i = v_fma(x, left, s##i);                                                                                       \
-    t##i = v_fma(x, right, t##i);
-#define ADD(i)                                                                                                         \
-    s##i = v_add(s##i, v_load(c + i * c_stride));                                                                      \
-    t##i = v_add(t##i, v_load(c + i * c_stride + LANES));
-#define STORE(i)                                                                                                       \
-    v_store(c + i * c_stride, s##i);                                                                                   \
-    v_store(c + i * c_stride + LANES, t##i);
-
-#define TILE(name, rows)                                                                                               \
-    static void name(int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)                \
-    {                                                                                                                  \
-        rows(START) for (int64_t p = 0; p < k; p++, a += MR, b += NR)                                                  \
-        {                                                                                                              \
-            V left = v_load(b), right = v_load(b + LANES), x;                                                          \
-            rows(STEP)                                                                                                 \
-        }                                                                                                              \
-        if (add_to) {                                                                                                  \
-            rows(ADD)                                                                                                  \
-        }                                                                                                              \
-        rows(STORE)                                                                                                    \
-    }
-
-TILE(tile_2, ROWS_2)
-TILE(tile_4, ROWS_4)
-TILE(tile_6, ROWS_6)
-
-static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
-{
-    if (rows > 4)
-        tile_6(k, a, b, c, c_stride, add_to);
-    else if (rows > 2)
-        tile_4(k, a, b, c, c_stride, add_to);
-    else
-        tile_2(k, a, b, c, c_stride, add_to);
-}
-
 /* A square of 8 x 8 numbers turned over in registers: pairs, fours, then halves of registers change places. */
-VECTOR_OP void turn_square(V *v)
+INLINE void turn_square(V *v)
 {
     V w[LANES];
     UNROLL for (int i = 0; i < LANES; i += 2) {
@@ -296,43 +248,25 @@ VECTOR_OP void turn_square(V *v)
         v[i] = w[i];
 }
 
-/* At most LANES rows. */
-static void transpose_some(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
+#include "host/vector_kernels.h"
+
+/* Tiles of 2, 4 and 6 rows. */
+#define ROWS_2(X) X(0) X(1)
+#define ROWS_4(X) ROWS_2(X) X(2) X(3)
+#define ROWS_6(X) ROWS_4(X) X(4) X(5)
+
+TILE(tile_2, ROWS_2)
+TILE(tile_4, ROWS_4)
+TILE(tile_6, ROWS_6)
+
+static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
 {
-    for (int64_t c = 0; c < n; c += LANES) {
-        int64_t cols = n - c < LANES ? n - c : LANES;
-        V v[LANES];
-        UNROLL for (int r = 0; r < LANES; r++)
-            v[r] = r < n_rows ? v_load_n(rows[r] + c, cols) : v_zero();
-        turn_square(v);
-        UNROLL for (int i = 0; i < LANES; i++)
-            if (i < cols)
-                v_store_n(dst + (c + i) * width, v[i], n_rows);
-    }
+    if (rows > 4)
+        tile_6(k, a, b, c, c_stride, add_to);
+    else if (rows > 2)
+        tile_4(k, a, b, c, c_stride, add_to);
+    else
+        tile_2(k, a, b, c, c_stride, add_to);
 }
 
-static void transpose(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
-{
-    for (int r = 0; r < n_rows; r += LANES)
-        transpose_some(rows + r, n_rows - r < LANES ? n_rows - r : LANES, n, dst + r, width);
-}
-
-const struct tw_kernels tw_kernels_avx2 = {
-    .name = "avx2",
-    .tile_rows = MR,
-    .tile_cols = NR,
-    .widen = widen,
-    .narrow = narrow,
-    .transpose = transpose,
-    .tile = tile,
-    .dots = dots,
-    .weigh = weigh,
-    .exp_row = exp_row,
-    .exp_columns = exp_columns,
-    .scale_columns = scale_columns,
-    .gelu = gelu,
-    .scale = scale,
-    .add = add,
-    .layer_norm = layer_norm,
-    .finish = finish,
-};
+const struct tw_kernels tw_kernels_avx2 = VECTOR_KERNELS("avx2");

@@ -1,5 +1,5 @@
 /* The kernels for AVX-512 (F, BW, VL, DQ), with AVX2, FMA and F16C. */
-#include "base/half.h"
+#include "host/vector.h"
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -15,158 +15,156 @@ typedef struct {
     __m512d low, high;
 } D;
 
-#define VECTOR_OP static inline __attribute__((always_inline))
-
-VECTOR_OP V v_zero(void)
+INLINE V v_zero(void)
 {
     return _mm512_setzero_ps();
 }
 
-VECTOR_OP V v_set(float x)
+INLINE V v_set(float x)
 {
     return _mm512_set1_ps(x);
 }
 
-VECTOR_OP V v_load(const float *p)
+INLINE V v_load(const float *p)
 {
     return _mm512_loadu_ps(p);
 }
 
-VECTOR_OP V v_load_bytes(const unsigned char *p)
+INLINE V v_load_bytes(const unsigned char *p)
 {
     return _mm512_loadu_ps(p);
 }
 
-VECTOR_OP void v_store(float *p, V v)
+INLINE void v_store(float *p, V v)
 {
     _mm512_storeu_ps(p, v);
 }
 
-VECTOR_OP __mmask16 first(int64_t n)
+INLINE __mmask16 first(int64_t n)
 {
     return (__mmask16)((1u << n) - 1);
 }
 
-VECTOR_OP V v_load_n(const float *p, int64_t n)
+INLINE V v_load_n(const float *p, int64_t n)
 {
     return _mm512_maskz_loadu_ps(first(n), p);
 }
 
-VECTOR_OP void v_store_n(float *p, V v, int64_t n)
+INLINE void v_store_n(float *p, V v, int64_t n)
 {
     _mm512_mask_storeu_ps(p, first(n), v);
 }
 
-VECTOR_OP V v_keep(V v, int64_t n)
+INLINE V v_keep(V v, int64_t n)
 {
     return _mm512_maskz_mov_ps(first(n), v);
 }
 
-VECTOR_OP V v_add(V a, V b)
+INLINE V v_add(V a, V b)
 {
     return _mm512_add_ps(a, b);
 }
 
-VECTOR_OP V v_sub(V a, V b)
+INLINE V v_sub(V a, V b)
 {
     return _mm512_sub_ps(a, b);
 }
 
-VECTOR_OP V v_mul(V a, V b)
+INLINE V v_mul(V a, V b)
 {
     return _mm512_mul_ps(a, b);
 }
 
-VECTOR_OP V v_fma(V a, V b, V c)
+INLINE V v_fma(V a, V b, V c)
 {
     return _mm512_fmadd_ps(a, b, c);
 }
 
-VECTOR_OP V v_fnma(V a, V b, V c)
+INLINE V v_fnma(V a, V b, V c)
 {
     return _mm512_fnmadd_ps(a, b, c);
 }
 
 /* With a NaN, the second operand: so here and below. */
-VECTOR_OP V v_max(V a, V b)
+INLINE V v_max(V a, V b)
 {
     return _mm512_max_ps(a, b);
 }
 
-VECTOR_OP V v_min(V a, V b)
+INLINE V v_min(V a, V b)
 {
     return _mm512_min_ps(a, b);
 }
 
-VECTOR_OP V v_abs(V v)
+INLINE V v_abs(V v)
 {
     return _mm512_abs_ps(v);
 }
 
-VECTOR_OP V v_round(V v)
+INLINE V v_round(V v)
 {
     return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-VECTOR_OP V v_scale2(V v, V n)
+INLINE V v_scale2(V v, V n)
 {
     return _mm512_scalef_ps(v, n);
 }
 
 /* 1 / v within 1 unit in the last place, for ordinary v: the estimate has 14 good bits, one step of Newton doubles them. */
-VECTOR_OP V v_inverse(V v)
+INLINE V v_inverse(V v)
 {
     V x = _mm512_rcp14_ps(v);
     return v_fma(x, v_fnma(v, x, v_set(1)), x);
 }
 
-VECTOR_OP V v_if_negative(V v, V yes, V no)
+INLINE V v_if_negative(V v, V yes, V no)
 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(v, v_zero(), _CMP_LT_OQ), no, yes);
 }
 
-VECTOR_OP V v_if_equal(V a, V b, V yes, V no)
+INLINE V v_if_equal(V a, V b, V yes, V no)
 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), no, yes);
 }
 
-VECTOR_OP __m128 sum_quarters(V v)
+INLINE __m128 sum_quarters(V v)
 {
     __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
     return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-VECTOR_OP void v_sum4(V a, V b, V c, V d, float *four)
+INLINE void v_sum4(V a, V b, V c, V d, float *four)
 {
     __m128 w = sum_quarters(a), x = sum_quarters(b), y = sum_quarters(c), z = sum_quarters(d);
     _MM_TRANSPOSE4_PS(w, x, y, z);
     _mm_storeu_ps(four, _mm_add_ps(_mm_add_ps(w, x), _mm_add_ps(y, z)));
 }
 
-VECTOR_OP V v_load_f16(const unsigned char *p)
+INLINE V v_load_f16(const unsigned char *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)p));
 }
 
-VECTOR_OP V v_load_bf16(const unsigned char *p)
+INLINE V v_load_bf16(const unsigned char *p)
 {
     __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
-VECTOR_OP V block_scale(const unsigned char *block)
+INLINE V block_scale(const unsigned char *block)
 {
     return v_set(_cvtsh_ss((unsigned short)(block[0] | block[1] << 8)));
 }
 
-VECTOR_OP V v_load_q8_0(const unsigned char *block, int i)
+INLINE V v_load_q8_0(const unsigned char *block, int i)
 {
     __m512i wide = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(block + 2 + i)));
     return v_mul(block_scale(block), _mm512_cvtepi32_ps(wide));
 }
 
 /* Numbers 0..15 are the low nibbles, 16..31 the high ones; a number without its high bit is worth 16 less. */
-VECTOR_OP V v_load_q5_0(const unsigned char *block, int i)
+INLINE V v_load_q5_0(const unsigned char *block, int i)
 {
     __m128i pairs = _mm_loadu_si128((const void *)(block + 6));
     __m128i nibbles = _mm_and_si128(_mm_srli_epi16(pairs, i >= 16 ? 4 : 0), _mm_set1_epi8(15));
@@ -176,12 +174,12 @@ VECTOR_OP V v_load_q5_0(const unsigned char *block, int i)
     return v_mul(block_scale(block), _mm512_cvtepi32_ps(wide));
 }
 
-VECTOR_OP void v_store_f16(unsigned char *p, V v)
+INLINE void v_store_f16(unsigned char *p, V v)
 {
     _mm256_storeu_si256((void *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-VECTOR_OP void v_store_bf16(unsigned char *p, V v)
+INLINE void v_store_bf16(unsigned char *p, V v)
 {
     __m512i bits = _mm512_castps_si512(v);
     __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -191,81 +189,35 @@ VECTOR_OP void v_store_bf16(unsigned char *p, V v)
     _mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
 }
 
-VECTOR_OP D d_zero(void)
+INLINE D d_zero(void)
 {
     return (D){_mm512_setzero_pd(), _mm512_setzero_pd()};
 }
 
-VECTOR_OP D d_from(V v)
+INLINE D d_from(V v)
 {
     return (D){_mm512_cvtps_pd(_mm512_castps512_ps256(v)), _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1))};
 }
 
-VECTOR_OP D d_add(D sum, V v)
+INLINE D d_add(D sum, V v)
 {
     D x = d_from(v);
     return (D){_mm512_add_pd(sum.low, x.low), _mm512_add_pd(sum.high, x.high)};
 }
 
-VECTOR_OP D d_add_square(D sum, V v)
+INLINE D d_add_square(D sum, V v)
 {
     D x = d_from(v);
     return (D){_mm512_fmadd_pd(x.low, x.low, sum.low), _mm512_fmadd_pd(x.high, x.high, sum.high)};
 }
 
-VECTOR_OP double d_sum(D v)
+INLINE double d_sum(D v)
 {
     return _mm512_reduce_add_pd(_mm512_add_pd(v.low, v.high));
 }
 
-#include "host/vector_kernels.h"
-
-/* Two accumulators for row i of the tile; the names keep them in registers at every level of optimisation. */
-#define ROWS_4(X) X(0) X(1) X(2) X(3)
-#define ROWS_8(X) ROWS_4(X) X(4) X(5) X(6) X(7)
-#define ROWS_12(X) ROWS_8(X) X(8) X(9) X(10) X(11)
-#define START(i) V s##i = v_zero(), t##i = v_zero();
-#define STEP(i)                                                                                                        \
-    x = v_set(a[i]);                                                                                                   \
-    s##i = v_fma(x, left, s##i);                                                                                       \
-    t##i = v_fma(x, right, t##i);
-#define ADD(i)                                                                                                         \
-    s##i = v_add(s##i, v_load(c + i * c_stride));                                                                      \
-    t##i = v_add(t##i, v_load(c + i * c_stride + LANES));
-#define STORE(i)                                                                                                       \
-    v_store(c + i * c_stride, s##i);                                                                                   \
-    v_store(c + i * c_stride + LANES, t##i);
-
-#define TILE(name, rows)                                                                                               \
-    static void name(int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)                \
-    {                                                                                                                  \
-        rows(START) for (int64_t p = 0; p < k; p++, a += MR, b += NR)                                                  \
-        {                                                                                                              \
-            V left = v_load(b), right = v_load(b + LANES), x;                                                          \
-            rows(STEP)                                                                                                 \
-        }                                                                                                              \
-        if (add_to) {                                                                                                  \
-            rows(ADD)                                                                                                  \
-        }                                                                                                              \
-        rows(STORE)                                                                                                    \
-    }
-
-TILE(tile_4, ROWS_4)
-TILE(tile_8, ROWS_8)
-TILE(tile_12, ROWS_12)
-
-static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
-{
-    if (rows > 8)
-        tile_12(k, a, b, c, c_stride, add_to);
-    else if (rows > 4)
-        tile_8(k, a, b, c, c_stride, add_to);
-    else
-        tile_4(k, a, b, c, c_stride, add_to);
-}
-
 /* A square of 16 x 16 numbers turned over in registers: pairs, fours, then quarters of registers change places. */
-VECTOR_OP void turn_square(V *v)
+INLINE void turn_square(V *v)
 {
     V w[LANES];
     UNROLL for (int i = 0; i < LANES; i += 2) {
@@ -290,36 +242,25 @@ VECTOR_OP void turn_square(V *v)
     }
 }
 
-static void transpose(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
+#include "host/vector_kernels.h"
+
+/* Tiles of 4, 8 and 12 rows. */
+#define ROWS_4(X) X(0) X(1) X(2) X(3)
+#define ROWS_8(X) ROWS_4(X) X(4) X(5) X(6) X(7)
+#define ROWS_12(X) ROWS_8(X) X(8) X(9) X(10) X(11)
+
+TILE(tile_4, ROWS_4)
+TILE(tile_8, ROWS_8)
+TILE(tile_12, ROWS_12)
+
+static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
 {
-    for (int64_t c = 0; c < n; c += LANES) {
-        int64_t cols = n - c < LANES ? n - c : LANES;
-        V v[LANES];
-        UNROLL for (int r = 0; r < LANES; r++)
-            v[r] = r < n_rows ? v_load_n(rows[r] + c, cols) : v_zero();
-        turn_square(v);
-        UNROLL for (int i = 0; i < LANES; i++)
-            if (i < cols)
-                v_store_n(dst + (c + i) * width, v[i], n_rows);
-    }
+    if (rows > 8)
+        tile_12(k, a, b, c, c_stride, add_to);
+    else if (rows > 4)
+        tile_8(k, a, b, c, c_stride, add_to);
+    else
+        tile_4(k, a, b, c, c_stride, add_to);
 }
 
-const struct tw_kernels tw_kernels_avx512 = {
-    .name = "avx512",
-    .tile_rows = MR,
-    .tile_cols = NR,
-    .widen = widen,
-    .narrow = narrow,
-    .transpose = transpose,
-    .tile = tile,
-    .dots = dots,
-    .weigh = weigh,
-    .exp_row = exp_row,
-    .exp_columns = exp_columns,
-    .scale_columns = scale_columns,
-    .gelu = gelu,
-    .scale = scale,
-    .add = add,
-    .layer_norm = layer_norm,
-    .finish = finish,
-};
+const struct tw_kernels tw_kernels_avx512 = VECTOR_KERNELS("avx512");

@@ -1,14 +1,12 @@
 /*
  * The vector kernels that read alike for every instruction set. A kernels_<set>.c includes this file once, after it has
- * defined the vector V of LANES floats and the v_... operations on it, and D, as many doubles.
+ * defined the vector V of LANES floats and the v_... operations on it, D, as many doubles, and turn_square.
  */
 #include "host/kernels.h"
+#include "host/vector.h"
 
 #include <math.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 16")
 
 #define BLOCK 32 /* numbers of a quantised block; other types are taken in the same steps */
 
@@ -79,6 +77,27 @@ static void narrow(enum tw_type type, const float *src, void *dst, int64_t n)
             v_store_bf16(to + 2 * i, v_load(src + i));
     if (i < n)
         tw_row_from_f32(type, src + i, to + tw_row_bytes(type, i), n - i);
+}
+
+/* At most LANES rows: squares of LANES by LANES are turned over in registers. */
+static void transpose_some(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
+{
+    for (int64_t c = 0; c < n; c += LANES) {
+        int64_t cols = n - c < LANES ? n - c : LANES;
+        V v[LANES];
+        UNROLL for (int r = 0; r < LANES; r++)
+            v[r] = r < n_rows ? v_load_n(rows[r] + c, cols) : v_zero();
+        turn_square(v);
+        UNROLL for (int i = 0; i < LANES; i++)
+            if (i < cols)
+                v_store_n(dst + (c + i) * width, v[i], n_rows);
+    }
+}
+
+static void transpose(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
+{
+    for (int r = 0; r < n_rows; r += LANES)
+        transpose_some(rows + r, n_rows - r < LANES ? n_rows - r : LANES, n, dst + r, width);
 }
 
 /* ---- products with few rows ---- */
@@ -493,3 +512,44 @@ static void finish(const float *c, float factor, const float *bias, int with_gel
         v_store_n(y + i, finished(v_load_n(c + i, rest), f, b, with_gelu, o), rest);
     }
 }
+
+/* ---- the register tile ---- */
+
+/*
+ * TILE(name, rows) makes a tile of NR = 2 * LANES columns; rows(X) is X(0) X(1) and so on. Each row has two accumulators
+ * with names of their own, which keeps them in registers at every level of optimisation.
+ */
+#define START(i) V s##i = v_zero(), t##i = v_zero();
+#define STEP(i)                                                                                                        \
+    x = v_set(a[i]);                                                                                                   \
+    s##i = v_fma(x, left, s##i);                                                                                       \
+    t##i = v_fma(x, right, t##i);
+#define ADD(i)                                                                                                         \
+    s##i = v_add(s##i, v_load(c + i * c_stride));                                                                      \
+    t##i = v_add(t##i, v_load(c + i * c_stride + LANES));
+#define STORE(i)                                                                                                       \
+    v_store(c + i * c_stride, s##i);                                                                                   \
+    v_store(c + i * c_stride + LANES, t##i);
+
+#define TILE(name, rows)                                                                                               \
+    static void name(int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)                \
+    {                                                                                                                  \
+        rows(START) for (int64_t p = 0; p < k; p++, a += MR, b += NR)                                                  \
+        {                                                                                                              \
+            V left = v_load(b), right = v_load(b + LANES), x;                                                          \
+            rows(STEP)                                                                                                 \
+        }                                                                                                              \
+        if (add_to) {                                                                                                  \
+            rows(ADD)                                                                                                  \
+        }                                                                                                              \
+        rows(STORE)                                                                                                    \
+    }
+
+/* The table, once `tile` is there too. */
+#define VECTOR_KERNELS(set)                                                                                            \
+    {                                                                                                                  \
+        .name = (set), .tile_rows = MR, .tile_cols = NR,                                                               \
+        .widen = widen, .narrow = narrow, .transpose = transpose, .tile = tile, .dots = dots, .weigh = weigh,          \
+        .exp_row = exp_row, .exp_columns = exp_columns, .scale_columns = scale_columns, .gelu = gelu,                  \
+        .scale = scale, .add = add, .layer_norm = layer_norm, .finish = finish                                         \
+    }
