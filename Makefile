@@ -10,7 +10,8 @@ all:
 
 demo:
 	scripts/install-deps
-	$(MAKE) all
+	cmake --preset release
+	cmake --build --preset release --target tilewright
 	build/bin/tilewright model get base
 	build/bin/tilewright transcribe -m base tests/data/jfk.wav
 
