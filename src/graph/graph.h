@@ -146,7 +146,8 @@ int tw_graph_gather(struct tw_graph *g, tw_id out, tw_id table, tw_id indices);
 /*
  * q, out: Tq rows of heads*D; k: Tk rows of heads*D; v likewise; f32 (k and v may both be f16); batches of q and out
  * agree, those of k and v agree with them or are 1. Head h uses columns h*D .. h*D+D-1:
- * out = softmax(scale * q k^T) v. With causal, query row r sees key rows 0 .. past + r; past + Tq must not exceed Tk.
+ * out = softmax(scale * q k^T) v. With causal, query row r sees key rows 0 .. past + r; past + Tq must not exceed Tk,
+ * and what a row does not see must be finite, because an executor may multiply it by 0.
  */
 int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v, int32_t heads, float scale, int causal,
                        int32_t past);
