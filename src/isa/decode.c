@@ -15,13 +15,22 @@ unsigned tw_bundle_size(uint8_t first)
     return first % 2 == 0 ? 16 : odd[first % 16];
 }
 
-/* Little-endian, bytes beyond size 0. */
-static struct bits load(const uint8_t *bytes, unsigned size)
+static uint64_t load_half(const uint8_t *bytes)
 {
-    struct bits b = {{0, 0}};
-    for (unsigned i = 0; i < size; i++)
-        b.word[i / 8] |= (uint64_t)bytes[i] << i % 8 * 8;
-    return b;
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24 |
+           (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 | (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
+}
+
+/* Bits behind the bundle may be anything: no format looks at them. */
+static struct bits load(const uint8_t *bytes, size_t size)
+{
+    uint8_t copy[TW_BUNDLE_MAX] = {0};
+
+    if (size < sizeof copy) {
+        memcpy(copy, bytes, size);
+        bytes = copy;
+    }
+    return (struct bits){{load_half(bytes), load_half(bytes + 8)}};
 }
 
 static uint64_t slot_word(const struct bits *b, struct tw_bit_range place)
@@ -38,13 +47,22 @@ static uint64_t slot_word(const struct bits *b, struct tw_bit_range place)
     return word & (((uint64_t)1 << n) - 1);
 }
 
-/* The operands that have a field; returns 1 when a register's field holds a reserved value. */
-static int decode_fields(const struct tw_instruction *in, uint64_t word, int64_t *operands)
+/*
+ * The operands of an instruction; returns 1 when a register's field holds a reserved value. What follows from an earlier
+ * operand is set on the way; *later tells that something follows from a later one.
+ */
+static int decode_operands(const struct tw_instruction *in, uint64_t word, int64_t *operands, int *later)
 {
+    *later = 0;
     for (unsigned i = 0; i < in->n_operands; i++) {
         const struct tw_operand_info *o = &in->operands[i];
-        if (o->bits == 0)
+        if (o->bits == 0) {
+            if (o->tied_to >= 0)
+                operands[i] = operands[o->tied_to];
+            else
+                *later = 1;
             continue;
+        }
         uint64_t field = tw_field_get(o, word);
         if (o->kind != TW_OPERAND_REGISTER) {
             operands[i] = tw_field_immediate(o, field);
@@ -61,10 +79,12 @@ int tw_operation_decode(enum tw_slot slot, uint64_t word, struct tw_operation *o
 {
     for (const uint16_t *c = tw_index_find(&tw_slot_index[slot], word); *c != TW_INDEX_END; c++) {
         const struct tw_instruction *in = &tw_instructions[*c];
-        if ((word & in->mask) != in->value || decode_fields(in, word, op->operands) != 0)
+        int later;
+        if ((word & in->mask) != in->value || decode_operands(in, word, op->operands, &later) != 0)
             continue;
         op->instruction = *c;
-        tw_operation_complete(op);
+        if (later)
+            tw_operation_complete(op);
         return 0;
     }
     return TW_E_FORMAT;
@@ -93,7 +113,7 @@ int tw_bundle_decode(const uint8_t *bytes, size_t size, struct tw_bundle *bundle
     if (announced == 0)
         return TW_E_FORMAT;
 
-    struct bits b = load(bytes, announced);
+    struct bits b = load(bytes, size);
     int format = find_format(&b, announced);
     if (format < 0)
         return TW_E_FORMAT;

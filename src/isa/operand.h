@@ -7,14 +7,13 @@
 /* Cuts an operand's field out of a slot's word. */
 static inline uint64_t tw_field_get(const struct tw_operand_info *o, uint64_t word)
 {
-    uint64_t field = 0;
-    unsigned at = 0;
-    for (unsigned i = 0; i < o->n_ranges; i++) {
-        unsigned n = o->ranges[i].high - o->ranges[i].low + 1u;
-        field |= (word >> o->ranges[i].low & (((uint64_t)1 << n) - 1)) << at;
-        at += n;
+    uint64_t field = word >> o->ranges[0].low;
+    unsigned at = o->ranges[0].high - o->ranges[0].low + 1u;
+    for (unsigned i = 1; i < o->n_ranges; i++) {
+        field = (field & (((uint64_t)1 << at) - 1)) | word >> o->ranges[i].low << at;
+        at += o->ranges[i].high - o->ranges[i].low + 1u;
     }
-    return field;
+    return field & (((uint64_t)1 << o->bits) - 1);
 }
 
 /* The bits of a slot's word that hold a field. */
