@@ -19,6 +19,7 @@ enum token_value { VALUE_UNKNOWN, VALUE_KNOWN, VALUE_UNRESOLVED };
 
 struct token {
     enum token_kind kind;
+    const char *place; /* where it begins; an immediate's text only follows */
     const char *text;
     size_t size;
     enum token_value state;
@@ -30,6 +31,9 @@ struct words {
     struct token tokens[TOKENS_MAX];
     unsigned count;
 };
+
+/* How near a token came to what was expected; of two faults at one token the nearer one is worth telling. */
+enum fault_rank { FAULT_KIND, FAULT_VALUE, FAULT_TIED };
 
 /* Everything that parsing one operation needs, and the best account so far of why it fails. */
 struct parser {
@@ -43,7 +47,7 @@ struct parser {
     const struct tw_instruction *fault_instruction;
     const struct tw_operand_info *fault_operand; /* what it wanted there; NULL: the literal */
     struct token fault_literal;
-    int fault_tied; /* the operand had to be equal to an earlier one */
+    enum fault_rank fault_rank;
 };
 
 static int is_space(char c)
@@ -78,7 +82,7 @@ static struct token next_token(const char **at, const char *end)
 
     while (text < end && is_space(*text))
         text++;
-    struct token t = {TOKEN_END, text, 0, VALUE_UNKNOWN, 0};
+    struct token t = {TOKEN_END, text, text, 0, VALUE_UNKNOWN, 0};
     if (text == end) {
         *at = text;
         return t;
@@ -238,15 +242,15 @@ static int set_operand(struct parser *p, const struct tw_instruction *in, unsign
     return 0;
 }
 
-static void note_fault(struct parser *p, unsigned token, const struct tw_instruction *in,
-                       const struct tw_operand_info *operand, const struct token *literal, int is_tied)
+static void note_fault(struct parser *p, unsigned token, enum fault_rank rank, const struct tw_instruction *in,
+                       const struct tw_operand_info *operand, const struct token *literal)
 {
-    if (p->fault_instruction != NULL && token <= p->fault)
+    if (p->fault_instruction != NULL && (token < p->fault || (token == p->fault && rank <= p->fault_rank)))
         return;
     p->fault = token;
+    p->fault_rank = rank;
     p->fault_instruction = in;
     p->fault_operand = operand;
-    p->fault_tied = is_tied;
     if (literal != NULL)
         p->fault_literal = *literal;
 }
@@ -255,25 +259,27 @@ static int match_operand(struct parser *p, const struct tw_instruction *in, unsi
 {
     const struct tw_operand_info *o = &in->operands[number];
     struct token *t = &p->words.tokens[at];
-    int64_t value = -1;
-    int good = 0;
+    int64_t value;
+    int good;
 
-    if (o->kind == TW_OPERAND_REGISTER && t->kind == TOKEN_WORD) {
-        value = register_of(p, t, o);
-        good = value >= 0;
-    } else if (o->kind != TW_OPERAND_REGISTER && t->kind == TOKEN_IMMEDIATE) {
-        p->code = evaluate(p, t);
-        if (p->code < 0)
-            p->fault = at;
-        value = wrap(o, t->value);
-        good = p->code == 0 && (t->state == VALUE_UNRESOLVED || tw_operand_fits(o, value));
-    }
-    if (!good) {
-        note_fault(p, at, in, o, NULL, 0);
+    if (t->kind != (o->kind == TW_OPERAND_REGISTER ? TOKEN_WORD : TOKEN_IMMEDIATE)) {
+        note_fault(p, at, FAULT_KIND, in, o, NULL);
         return 0;
     }
-    if (set_operand(p, in, number, value) != 0) {
-        note_fault(p, at, in, o, NULL, 1);
+    if (o->kind == TW_OPERAND_REGISTER) {
+        value = register_of(p, t, o);
+        good = value >= 0;
+    } else {
+        p->code = evaluate(p, t);
+        if (p->code < 0) {
+            p->fault = at;
+            return 0;
+        }
+        value = wrap(o, t->value);
+        good = t->state == VALUE_UNRESOLVED || tw_operand_fits(o, value);
+    }
+    if (!good || set_operand(p, in, number, value) != 0) {
+        note_fault(p, at, good ? FAULT_TIED : FAULT_VALUE, in, o, NULL);
         return 0;
     }
     return 1;
@@ -290,7 +296,7 @@ static unsigned match_literal(struct parser *p, const struct tw_instruction *in,
         if (literal.kind == TOKEN_END)
             return at;
         if (!same_text(&literal, &p->words.tokens[at])) {
-            note_fault(p, at, in, NULL, &literal, 0);
+            note_fault(p, at, FAULT_KIND, in, NULL, &literal);
             return 0;
         }
         at++;
@@ -319,8 +325,8 @@ static int match(struct parser *p, unsigned instruction)
         at++;
     }
     if (p->words.tokens[at].kind != TOKEN_END) {
-        static const struct token nothing = {TOKEN_END, "", 0, VALUE_UNKNOWN, 0};
-        note_fault(p, at, in, NULL, &nothing, 0);
+        static const struct token nothing = {TOKEN_END, "", "", 0, VALUE_UNKNOWN, 0};
+        note_fault(p, at, FAULT_KIND, in, NULL, &nothing);
         return 0;
     }
     tw_operation_complete(p->op);
@@ -340,7 +346,7 @@ static int fail_match(struct parser *p)
         describe_token(&p->fault_literal, expected, sizeof expected);
     else
         tw_operand_describe(o, expected, sizeof expected);
-    if (p->fault_tied)
+    if (p->fault_rank == FAULT_TIED)
         return tw_fail(p->err, TW_E_FORMAT, "%s must name the same register as operand %s (%s)", found,
                        p->fault_instruction->operands[o->tied_to].name, p->fault_instruction->syntax);
     if (o != NULL && o->kind != TW_OPERAND_REGISTER && t->kind == TOKEN_IMMEDIATE)
@@ -447,7 +453,7 @@ static int parse_operation(const char *text, size_t size, unsigned allowed, cons
     p.op = op;
     int code = parse(&p, text, size, allowed, unresolved, n_unresolved != NULL ? n_unresolved : &none);
     if (code < 0 && column != NULL)
-        *column = (size_t)(p.words.tokens[p.fault].text - text);
+        *column = (size_t)(p.words.tokens[p.fault].place - text);
     return code;
 }
 
