@@ -128,7 +128,7 @@ int tw_model_floats(struct tw_whisper_model *m, size_t count, float **floats, st
 int tw_model_copy(struct tw_whisper_model *m, enum tw_type type, const void *src, int64_t count, const char *file,
                   const char *what, const float **floats, struct tw_error *err)
 {
-    float *dst;
+    float *dst = NULL;
     int code = tw_model_floats(m, (size_t)count, &dst, err);
     if (code < 0)
         return code;
