@@ -119,10 +119,8 @@ static void pack_piece(void *arg, size_t index, unsigned worker)
             tw_pack_rows(kn, &k, i, tw_least(mr, t->keys - i), d, tw_least(chunk, t->dim - d), (int)mr, panel + d * mr,
                          spare);
     }
-    for (int64_t d = 0; d < t->dim; d += mr) {
-        float *panel = t->packed_v + (head * t->keys_padded + from) * t->dim_padded + d * n;
-        tw_pack_cols(kn, &v, d, tw_least(mr, t->dim - d), from, n, (int)mr, panel);
-    }
+    float *values = t->packed_v + (head * t->keys_padded + from) * t->dim_padded;
+    tw_pack_cols(kn, &v, 0, t->dim, from, n, (int)mr, values, spare);
 }
 
 /* Scratch of a worker: a strip of queries with its softmax and its result. */

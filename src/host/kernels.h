@@ -30,6 +30,12 @@ struct tw_softmax {
     float factor; /* set by each piece: what results of earlier pieces must be multiplied with */
 };
 
+/* What becomes of the sums of a product. */
+struct tw_finish {
+    float scale;
+    int gelu, accumulate;
+};
+
 struct tw_kernels {
     const char *name;
     int tile_rows, tile_cols; /* the register tile; tile_rows divides 48 and 240, tile_cols divides 64 */
@@ -76,8 +82,12 @@ struct tw_kernels {
     void (*add)(const float *x, const float *y, float *sum, int64_t n);
     void (*layer_norm)(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n);
 
-    /* The end of a product: y = gelu?(scale * c + bias) (+ old). bias and old may be NULL; old may be y. */
-    void (*finish)(const float *c, float scale, const float *bias, int gelu, const float *old, float *y, int64_t n);
+    /*
+     * The end of a product: y = gelu?(scale * c + bias) (+ y) for rows x n numbers. bias has n numbers, or is NULL. Strides
+     * in floats; y may be c.
+     */
+    void (*finish)(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
+                   float *y, int64_t y_stride);
 };
 
 /*

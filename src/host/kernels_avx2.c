@@ -107,21 +107,22 @@ INLINE V v_round(V v)
     return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-INLINE V power_of_2(__m256i n)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
-}
-
-/* In two steps, because 2^n itself may be too small for an ordinary number; |n| at most 250. */
+/* v * 2^n, n a whole number from -126 to 0. */
 INLINE V v_scale2(V v, V n)
 {
-    __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
-    return v_mul(v_mul(v, power_of_2(half)), power_of_2(_mm256_sub_epi32(whole, half)));
+    __m256i biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return v_mul(v, _mm256_castsi256_ps(_mm256_slli_epi32(biased, 23)));
 }
 
 INLINE V v_inverse(V v)
 {
     return _mm256_div_ps(v_set(1), v);
+}
+
+/* Zeros where x < limit, else v. */
+INLINE V v_zero_below(V x, V limit, V v)
+{
+    return _mm256_and_ps(v, _mm256_cmp_ps(x, limit, _CMP_NLT_UQ));
 }
 
 INLINE V v_if_negative(V v, V yes, V no)

@@ -106,6 +106,7 @@ INLINE V v_round(V v)
     return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* v * 2^n, n a whole number from -126 to 0. */
 INLINE V v_scale2(V v, V n)
 {
     return _mm512_scalef_ps(v, n);
@@ -116,6 +117,12 @@ INLINE V v_inverse(V v)
 {
     V x = _mm512_rcp14_ps(v);
     return v_fma(x, v_fnma(v, x, v_set(1)), x);
+}
+
+/* Zeros where x < limit, else v. */
+INLINE V v_zero_below(V x, V limit, V v)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLT_UQ), v);
 }
 
 INLINE V v_if_negative(V v, V yes, V no)

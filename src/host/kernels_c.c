@@ -152,16 +152,18 @@ static void layer_norm(const float *x, const float *gain, const float *shift, fl
         y[i] = (float)(((double)x[i] - mean) * inverse * (double)gain[i] + (double)shift[i]);
 }
 
-static void finish(const float *c, float factor, const float *bias, int with_gelu, const float *old, float *y, int64_t n)
+static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
+                   float *y, int64_t y_stride)
 {
-    for (int64_t i = 0; i < n; i++) {
-        float v = factor * c[i];
-        if (bias != NULL)
-            v += bias[i];
-        if (with_gelu)
-            v = gelu_of(v);
-        y[i] = old != NULL ? old[i] + v : v;
-    }
+    for (int r = 0; r < rows; r++, c += c_stride, y += y_stride)
+        for (int64_t i = 0; i < n; i++) {
+            float v = how->scale * c[i];
+            if (bias != NULL)
+                v += bias[i];
+            if (how->gelu)
+                v = gelu_of(v);
+            y[i] = how->accumulate ? y[i] + v : v;
+        }
 }
 
 const struct tw_kernels tw_kernels_c = {

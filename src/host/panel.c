@@ -24,13 +24,23 @@ void tw_pack_rows(const struct tw_kernels *k, const struct tw_operand *x, int64_
     }
 }
 
-void tw_pack_cols(const struct tw_kernels *k, const struct tw_operand *x, int64_t first, int64_t count, int64_t from,
-                  int64_t n, int width, float *panel)
+/* One row's numbers dealt out to panels that are `stride` floats apart. */
+static void deal(const float *values, int64_t count, int width, float *panel, int64_t stride)
 {
-    size_t start = tw_row_bytes(x->type, first);
-    for (int64_t p = 0; p < n; p++) {
-        k->widen(x->type, tw_operand_row(x, from + p) + start, panel + p * width, count);
-        for (int64_t i = count; i < width; i++)
-            panel[p * width + i] = 0;
+    for (int64_t c = 0; c < count; c += width, panel += stride) {
+        int64_t here = tw_least(width, count - c);
+        memcpy(panel, values + c, (size_t)here * sizeof *panel);
+        memset(panel + here, 0, (size_t)(width - here) * sizeof *panel);
+    }
+}
+
+void tw_pack_cols(const struct tw_kernels *k, const struct tw_operand *x, int64_t first, int64_t count, int64_t from,
+                  int64_t n, int width, float *panels, float *spare)
+{
+    int64_t at_once = TW_PANEL_SPARE / width * width;
+    for (int64_t c = 0; c < count; c += at_once) {
+        int64_t cols = tw_least(at_once, count - c);
+        for (int64_t p = 0; p < n; p++)
+            deal(tw_row_read(k, x, from + p, first + c, cols, spare), cols, width, panels + c * n + p * width, n * width);
     }
 }

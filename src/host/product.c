@@ -23,9 +23,9 @@ struct product {
     const struct tw_kernels *kernels;
     struct tw_operand a, b, out; /* one matrix of each */
     int64_t k, n;
-    float scale;
     const float *bias; /* NULL, or n floats */
-    int gelu, accumulate, b_rows;
+    struct tw_finish finish;
+    int b_rows;
 
     /* skinny */
     const float *rows; /* of a, as floats */
@@ -38,16 +38,25 @@ struct product {
     int64_t block_rows, block_cols, blocks_down;
 };
 
-/* n sums of row `row` from column `col` become results. spare: n floats. */
-static void finish_row(const struct product *p, int64_t row, int64_t col, int64_t n, const float *sums, float *spare)
+/*
+ * rows x n sums, at `stride` from row to row, become results from (row, col) on. spare, used when results cannot be
+ * computed where they go: rows x n floats.
+ */
+static void finish(const struct product *p, int64_t row, int64_t col, int rows, int64_t n, const float *sums,
+                   int64_t stride, float *spare)
 {
+    const struct tw_kernels *k = p->kernels;
     const float *bias = p->bias != NULL ? p->bias + col : NULL;
-    float *to = tw_row_target(&p->out, row, col, spare);
-    const float *old = NULL;
-    if (p->accumulate)
-        old = tw_row_read(p->kernels, &p->out, row, col, n, spare);
-    p->kernels->finish(sums, p->scale, bias, p->gelu, old, to, n);
-    tw_row_write(p->kernels, &p->out, row, col, n, to);
+    if (tw_operand_direct(&p->out)) {
+        float *to = tw_row_target(&p->out, row, col, NULL);
+        k->finish(rows, n, sums, stride, &p->finish, bias, to, (int64_t)(p->out.row_stride / sizeof *to));
+        return;
+    }
+    for (int r = 0; p->finish.accumulate && r < rows; r++)
+        tw_row_read(k, &p->out, row + r, col, n, spare + r * n);
+    k->finish(rows, n, sums, stride, &p->finish, bias, spare, n);
+    for (int r = 0; r < rows; r++)
+        tw_row_write(k, &p->out, row + r, col, n, spare + r * n);
 }
 
 static void skinny_task(void *arg, size_t index, unsigned worker)
@@ -59,8 +68,7 @@ static void skinny_task(void *arg, size_t index, unsigned worker)
     float *sums = tw_own(p->host, worker), *spare = sums + rows * n;
     p->kernels->dots(p->b.type, rows, p->k, p->rows, p->row_stride, tw_operand_row(&p->b, first), p->b.row_stride, n,
                      sums, n);
-    for (int64_t r = 0; r < rows; r++)
-        finish_row(p, r, first, n, sums + r * n, spare);
+    finish(p, 0, first, rows, n, sums, n, spare);
 }
 
 /* a's rows as floats, in place or in the shared area. */
@@ -87,7 +95,7 @@ static int run_skinny(struct tw_host *h, struct product *p, struct tw_error *err
     int64_t enough = tw_ceil_div(SKINNY_BYTES, bytes);
     int64_t even = tw_ceil_div(p->n, (int64_t)h->threads * TASKS_A_THREAD);
     p->cols_a_task = enough > even ? enough : even;
-    int rc = tw_own_reserve(h, (size_t)((p->out.rows + 1) * p->cols_a_task), err);
+    int rc = tw_own_reserve(h, (size_t)(2 * p->out.rows * p->cols_a_task), err);
     if (rc >= 0)
         rc = read_rows(h, p, err);
     if (rc >= 0)
@@ -112,7 +120,7 @@ static void pack_panel(const struct product *p, int is_a, int64_t panel, float *
         int64_t n = tw_least(p->chunk, p->k - from);
         float *to = panel_at(packed, tw_round_up(of_part, width), from, n, panel, width);
         if (!is_a && p->b_rows)
-            tw_pack_cols(p->kernels, &p->b, first, count, from, n, width, to);
+            tw_pack_cols(p->kernels, &p->b, first, count, from, n, width, to, spare);
         else
             tw_pack_rows(p->kernels, is_a ? &p->a : &p->b, first, count, from, n, width, to, spare);
     }
@@ -129,7 +137,7 @@ static void pack_task(void *arg, size_t index, unsigned worker)
         pack_panel(p, 0, i - p->pack_a_tasks, spare);
 }
 
-/* The run [from, from + n) of the sums of a block: rows x cols of it at row0, col0 of the part. */
+/* The run of the sums that begins at `from`, for rows x cols of the part at row0, col0; the last run finishes them. */
 static void add_run(const struct product *p, int64_t row0, int64_t rows, int64_t col0, int64_t cols, int64_t from,
                     float *sums)
 {
@@ -141,7 +149,12 @@ static void add_run(const struct product *p, int64_t row0, int64_t rows, int64_t
         const float *b = panel_at(p->packed_b, padded_b, from, n, (col0 + j) / nr, nr);
         for (int64_t i = 0; i < rows; i += mr) {
             const float *a = panel_at(p->packed_a, padded_a, from, n, (row0 + i) / mr, mr);
-            k->tile((int)tw_least(mr, rows - i), n, a, b, sums + i * BLOCK_COLS + j, BLOCK_COLS, from > 0);
+            float *c = sums + i * BLOCK_COLS + j;
+            int down = (int)tw_least(mr, rows - i);
+            k->tile(down, n, a, b, c, BLOCK_COLS, from > 0);
+            if (from + n == p->k)
+                finish(p, p->row + row0 + i, p->col + col0 + j, down, tw_least(nr, cols - j), c, BLOCK_COLS,
+                       sums + BLOCK_ROWS * BLOCK_COLS);
         }
     }
 }
@@ -153,11 +166,8 @@ static void block_task(void *arg, size_t index, unsigned worker)
     int64_t col0 = (int64_t)index / p->blocks_down * p->block_cols;
     int64_t rows = tw_least(p->block_rows, p->n_rows - row0);
     int64_t cols = tw_least(p->block_cols, p->n_cols - col0);
-    float *sums = tw_own(p->host, worker), *spare = sums + BLOCK_ROWS * BLOCK_COLS;
     for (int64_t from = 0; from < p->k; from += p->chunk)
-        add_run(p, row0, rows, col0, cols, from, sums);
-    for (int64_t i = 0; i < rows; i++)
-        finish_row(p, p->row + row0 + i, p->col + col0, cols, sums + i * BLOCK_COLS, spare);
+        add_run(p, row0, rows, col0, cols, from, tw_own(p->host, worker));
 }
 
 static int64_t blocks(const struct product *p)
@@ -201,7 +211,7 @@ static int run_packed(struct tw_host *h, struct product *p, struct tw_error *err
     int64_t rows = p->out.rows;
     int64_t part_rows = tw_least(part_of(rows, p->k, A_FLOATS, BLOCK_ROWS), tw_round_up(rows, p->kernels->tile_rows));
     int64_t part_cols = tw_least(part_of(p->n, p->k, B_FLOATS, TW_TILE_MAX), tw_round_up(p->n, p->kernels->tile_cols));
-    size_t own = BLOCK_ROWS * BLOCK_COLS + BLOCK_COLS;
+    size_t own = BLOCK_ROWS * BLOCK_COLS + TW_TILE_MAX * TW_TILE_MAX;
     int rc = tw_own_reserve(h, own > TW_PANEL_SPARE ? own : TW_PANEL_SPARE, err);
     if (rc >= 0)
         rc = tw_shared_reserve(h, (size_t)((part_rows + part_cols) * p->k), err);
@@ -258,9 +268,7 @@ int tw_run_product(struct tw_host *h, const struct tw_graph *g, const struct tw_
         .a = tw_operand_of(h, g, op->in[0]),
         .b = tw_operand_of(h, g, op->in[1]),
         .out = tw_operand_of(h, g, op->out),
-        .scale = op->scale != 0 ? op->scale : 1,
-        .gelu = op->gelu,
-        .accumulate = op->accumulate,
+        .finish = {.scale = op->scale, .gelu = op->gelu, .accumulate = op->accumulate},
         .b_rows = op->b_rows,
     };
     p.k = p.a.cols;
