@@ -363,9 +363,12 @@ static const struct tw_mnemonic *find_mnemonic(const struct token *t)
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         const struct tw_mnemonic *m = &tw_mnemonics[middle];
-        int c = strncmp(m->name, t->text, t->size);
-        if (c == 0 && m->name[t->size] == '\0')
+        size_t length = strlen(m->name);
+        int c = memcmp(m->name, t->text, length < t->size ? length : t->size);
+        if (c == 0 && length == t->size)
             return m;
+        if (c == 0)
+            c = length < t->size ? -1 : 1;
         if (c < 0)
             low = middle + 1;
         else

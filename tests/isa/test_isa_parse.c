@@ -154,6 +154,17 @@ static void values_and_names_from_outside(void **state)
     assert_string_equal(err.text, "\"#later\" has no value");
 }
 
+/* A zero byte is a character like others, not the end of a word. */
+static void zero_bytes(void **state)
+{
+    (void)state;
+    struct tw_operation op;
+    assert_int_equal(tw_operation_parse("nop", 3, TW_SLOT_COUNT, NULL, &op, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(tw_operation_parse("nop\0", 4, TW_SLOT_COUNT, NULL, &op, NULL, NULL, NULL, NULL), TW_E_FORMAT);
+    assert_int_equal(tw_operation_parse("j p0\0", 5, TW_SLOT_COUNT, NULL, &op, NULL, NULL, NULL, NULL), TW_E_FORMAT);
+    assert_int_equal(tw_operation_parse("j #1\0", 5, TW_SLOT_COUNT, NULL, &op, NULL, NULL, NULL, NULL), TW_E_FORMAT);
+}
+
 /* The slot that a caller asks for is the only one. */
 static void restricted_to_a_slot(void **state)
 {
@@ -303,6 +314,7 @@ int main(void)
         cmocka_unit_test(faults),
         cmocka_unit_test(forms_that_fit),
         cmocka_unit_test(values_and_names_from_outside),
+        cmocka_unit_test(zero_bytes),
         cmocka_unit_test(restricted_to_a_slot),
         cmocka_unit_test(encoding_checks_operands),
         cmocka_unit_test(immediates_at_their_limits),
