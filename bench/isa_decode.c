@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As many bundles as a core's program memory may hold; a pass is short enough to miss most other work of the machine. */
+/* As many bundles as a core's program memory may hold; a pass is short enough to miss most other work of the machine.
+ */
 enum { BUNDLES = 2000, REPEATS = 400 };
 
 /* Encodes random bundles one behind the other; returns how many bytes. */

@@ -48,8 +48,8 @@ static uint64_t slot_word(const struct bits *b, struct tw_bit_range place)
 }
 
 /*
- * The operands of an instruction; returns 1 when a register's field holds a reserved value. What follows from an earlier
- * operand is set on the way; *later tells that something follows from a later one.
+ * The operands of an instruction; returns 1 when a register's field holds a reserved value. What follows from an
+ * earlier operand is set on the way; *later tells that something follows from a later one.
  */
 static int decode_operands(const struct tw_instruction *in, uint64_t word, int64_t *operands, int *later)
 {

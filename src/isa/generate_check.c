@@ -115,8 +115,8 @@ static void check_operand(struct tables *t, const struct instruction *in, unsign
 {
     const struct operand *o = &in->operands[number];
 
-    if (o->role == ROLE_TIED && (in->operands[o->tied_to].role != ROLE_OUT ||
-                                 in->operands[o->tied_to].reg_class != o->reg_class))
+    if (o->role == ROLE_TIED &&
+        (in->operands[o->tied_to].role != ROLE_OUT || in->operands[o->tied_to].reg_class != o->reg_class))
         fault(t, in->at, "operand %s is not tied to an output of its class", o->name);
     if (o->leaf_of >= 0 && in->operands[o->leaf_of].role != ROLE_INOUT)
         fault(t, in->at, "operand %s is a leaf of %s, which is not inout", o->name, in->operands[o->leaf_of].name);

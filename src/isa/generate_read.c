@@ -673,8 +673,9 @@ static void read_type(struct lines *l, struct operand *o, char *text)
         if (read_immediate_type(o, copy) == 0)
             return;
     }
-    fault(l->t, l->at, "unknown type \"%s\" of operand %s: not a register class, uimmN, simmN, simmNxS, nimmNxS or addrN",
-          text, o->name);
+    fault(l->t, l->at,
+          "unknown type \"%s\" of operand %s: not a register class, uimmN, simmN, simmNxS, nimmNxS or addrN", text,
+          o->name);
 }
 
 /* "mod[3]": the operand and the leaf */
@@ -725,7 +726,8 @@ static void read_operand(struct lines *l, struct instruction *in, struct referen
     struct operand *o = &in->operands[in->n_operands];
 
     if (n < 3 || n > 4 || !is_name(parts[0]) || read_role(parts[1], &o->role) != 0) {
-        fault(l->t, l->at, "\"%s\" is no operand; expected NAME:ROLE:TYPE:BITS with a role in, out, tied or inout", word);
+        fault(l->t, l->at, "\"%s\" is no operand; expected NAME:ROLE:TYPE:BITS with a role in, out, tied or inout",
+              word);
         return;
     }
     o->name = parts[0];
@@ -843,8 +845,9 @@ static void read_instruction(struct lines *l, char *line)
     int slot;
 
     if (split_at(line, '|', columns, 11) != 11) {
-        fault(t, l->at, "an instruction has 11 columns: slot | name | syntax | mask | value | unused | operands | defs | "
-                        "uses | flags | schedule");
+        fault(t, l->at,
+              "an instruction has 11 columns: slot | name | syntax | mask | value | unused | operands | defs | "
+              "uses | flags | schedule");
         return;
     }
     if (!name_fits(l, "instruction", columns[1]) || !room(l, "instructions", t->n_instructions, MAX_INSTRUCTIONS))

@@ -290,7 +290,8 @@ static void write_instruction_parts(const struct tables *t, FILE *out, unsigned 
 
 static void write_flags(FILE *out, unsigned flags)
 {
-    static const char *const names[FLAGS] = {"LOAD", "STORE", "BRANCH", "DELAY", "LOCK", "STREAM", "SIDE_EFFECT", "NOP"};
+    static const char *const names[FLAGS] = {"LOAD", "STORE",  "BRANCH",      "DELAY",
+                                             "LOCK", "STREAM", "SIDE_EFFECT", "NOP"};
     int any = 0;
     for (unsigned f = 0; f < FLAGS; f++)
         if ((flags >> f & 1) != 0)
@@ -305,7 +306,8 @@ static void write_instruction(const struct tables *t, FILE *out, unsigned number
     char slot[32], a[64], b[64], c[64];
 
     slot_constant(slot, in->slot);
-    fprintf(out, "    {\"%s\", \"%.*s\", \"%s\", %s, 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", %u, %u, %u, %s, %s, %s, ",
+    fprintf(out,
+            "    {\"%s\", \"%.*s\", \"%s\", %s, 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", %u, %u, %u, %s, %s, %s, ",
             in->name, (int)strcspn(in->syntax, " "), in->syntax, in->syntax, slot, in->mask, in->value, in->unused,
             in->n_operands, in->n_defs, in->n_uses, array(a, "operands", number, in->n_operands),
             array(b, "defs", number, in->n_defs), array(c, "implicit", number, in->n_uses));

@@ -89,25 +89,25 @@ struct tw_instruction {
 };
 
 struct tw_register {
-    const char *name;   /* as in assembly text: "r0", "wl3", "cm2", "d1" (the 3D walk TW_R_d1_3d too) */
+    const char *name; /* as in assembly text: "r0", "wl3", "cm2", "d1" (the 3D walk TW_R_d1_3d too) */
     uint16_t bits;
-    uint8_t group;      /* enum tw_register_group: which file it belongs to, TW_G_r and so on */
-    uint8_t number;     /* inside the file */
+    uint8_t group;  /* enum tw_register_group: which file it belongs to, TW_G_r and so on */
+    uint8_t number; /* inside the file */
     uint8_t n_leaves;
     uint16_t leaves[8]; /* the smallest registers it consists of, low part first (itself when it has no parts) */
 };
 
 struct tw_register_class {
     const char *name;
-    uint8_t bits;          /* width of a field of this class */
-    uint16_t count;        /* size of by_value: 1 << bits */
+    uint8_t bits;            /* width of a field of this class */
+    uint16_t count;          /* size of by_value: 1 << bits */
     const int16_t *by_value; /* field value -> TW_R_*, or -1: reserved; bits 0: the one register */
 };
 
 struct tw_format {
     const char *name;
     uint8_t bytes;
-    uint8_t slots; /* bit set of enum tw_slot */
+    uint8_t slots;                         /* bit set of enum tw_slot */
     uint64_t mask[2], value[2], unused[2]; /* low 64 bits first */
     struct tw_bit_range place[TW_SLOT_COUNT];
 };
@@ -179,9 +179,9 @@ int tw_operation_decode(enum tw_slot slot, uint64_t word, struct tw_operation *o
  */
 int tw_bundle_encode(const struct tw_bundle *bundle, uint8_t bytes[TW_BUNDLE_MAX], struct tw_error *err);
 /*
- * Decodes the bundle at bytes, of which `size` are there. Returns its size. TW_E_FORMAT when it is cut short, its format
- * is unknown or a slot does not decode; *skip (skip may be NULL) gets the size that its first bits announce, 0 when cut
- * short. Only the operations of bundle->slots are written.
+ * Decodes the bundle at bytes, of which `size` are there. Returns its size. TW_E_FORMAT when it is cut short, its
+ * format is unknown or a slot does not decode; *skip (skip may be NULL) gets the size that its first bits announce, 0
+ * when cut short. Only the operations of bundle->slots are written.
  */
 int tw_bundle_decode(const uint8_t *bytes, size_t size, struct tw_bundle *bundle, unsigned *skip);
 /* The size of a bundle in bytes, from its first byte; 0 when no format begins so. */

@@ -60,8 +60,8 @@ void tw_operand_describe(const struct tw_operand_info *o, char *dst, size_t size
     if (o->scale > 1)
         snprintf(dst, size, "multiples of %d from %" PRId64 " to %" PRId64, o->scale, low, high);
     else
-        snprintf(dst, size, "%s from %" PRId64 " to %" PRId64,
-                 o->kind == TW_OPERAND_ADDRESS ? "addresses" : "numbers", low, high);
+        snprintf(dst, size, "%s from %" PRId64 " to %" PRId64, o->kind == TW_OPERAND_ADDRESS ? "addresses" : "numbers",
+                 low, high);
 }
 
 void tw_operation_complete(struct tw_operation *op)

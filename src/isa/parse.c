@@ -521,4 +521,3 @@ int tw_bundle_parse(const char *text, size_t size, const struct tw_parse_context
         *column = 0;
     return tw_fail(err, TW_E_FORMAT, "no bundle carries these operations together: nop stands alone or before lng");
 }
-

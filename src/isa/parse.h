@@ -26,8 +26,9 @@ struct tw_parse_context {
  * One operation. All instructions of that mnemonic are tried in the order of enum tw_slot and of the table; the first
  * whose operands fit is taken (slot: restricts to that slot unless TW_SLOT_COUNT). context may be NULL: then immediates
  * are plain numbers. An immediate without a value yet is taken to fit, its operand is 0 and it is appended to
- * unresolved, which has room for TW_UNRESOLVED_MAX and holds *n_unresolved already; with unresolved NULL it is an error.
- * Fails with TW_E_FORMAT (or the code of the callback); column, when not NULL, gets the offset of the fault in text.
+ * unresolved, which has room for TW_UNRESOLVED_MAX and holds *n_unresolved already; with unresolved NULL it is an
+ * error. Fails with TW_E_FORMAT (or the code of the callback); column, when not NULL, gets the offset of the fault in
+ * text.
  */
 int tw_operation_parse(const char *text, size_t size, enum tw_slot slot, const struct tw_parse_context *context,
                        struct tw_operation *op, struct tw_unresolved *unresolved, size_t *n_unresolved, size_t *column,

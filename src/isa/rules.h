@@ -1,9 +1,9 @@
 /*
- * What the AIE2 core's documentation and AMD's compiled programs say about all instructions alike: distances, alignments
- * and addresses. What belongs to single instructions is in aie2.schedule.
+ * What the AIE2 core's documentation and AMD's compiled programs say about all instructions alike: distances,
+ * alignments and addresses. What belongs to single instructions is in aie2.schedule.
  *
- * A distance counts issued bundles: 1 is the next bundle, 0 the same one, negative numbers lie before. Stalls freeze the
- * whole core and do not count.
+ * A distance counts issued bundles: 1 is the next bundle, 0 the same one, negative numbers lie before. Stalls freeze
+ * the whole core and do not count.
  */
 #ifndef TW_ISA_RULES_H
 #define TW_ISA_RULES_H
@@ -13,15 +13,15 @@ enum tw_rule {
     TW_PROGRAM_BYTES = 16384,
     TW_FETCH_BYTES = 16,
 
-    /* Branches. The bundles after a branch execute whether or not it is taken. They may hold no branch: what happens then
-     * is not known. Targets, the return address behind the delay slots, loop starts and loop ends are aligned. */
+    /* Branches. The bundles after a branch execute whether or not it is taken. They may hold no branch: what happens
+     * then is not known. Targets, the return address behind the delay slots, loop starts and loop ends are aligned. */
     TW_DELAY_SLOTS = 5,
     TW_TARGET_ALIGN = 16,
     TW_LINK_CYCLE = 4, /* jl writes lr */
 
     /* Zero-overhead loop. LE is the address of the last bundle of the body, which has this size and alignment. From the
-     * last bundle that writes LC, LS or LE to LE there are at least so many bytes of program (AMD's compiled programs go
-     * down to the second number). One level only. */
+     * last bundle that writes LC, LS or LE to LE there are at least so many bytes of program (AMD's compiled programs
+     * go down to the second number). One level only. */
     TW_LOOP_END_BYTES = 16,
     TW_LOOP_SETUP_BYTES = 112,
     TW_LOOP_SETUP_BYTES_SEEN = 102,

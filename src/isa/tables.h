@@ -46,8 +46,8 @@ struct tw_variant {
 };
 
 extern const struct tw_index tw_slot_index[TW_SLOT_COUNT];
-extern const struct tw_index tw_format_index; /* looks at the low 64 bits of a bundle */
-extern const struct tw_syntax tw_syntaxes[];  /* of each instruction */
+extern const struct tw_index tw_format_index;   /* looks at the low 64 bits of a bundle */
+extern const struct tw_syntax tw_syntaxes[];    /* of each instruction */
 extern const struct tw_mnemonic tw_mnemonics[]; /* sorted by name (strcmp) */
 extern const unsigned tw_mnemonic_count;
 extern const uint16_t tw_mnemonic_instructions[];

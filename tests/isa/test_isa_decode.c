@@ -121,7 +121,7 @@ static void random_words(void **state)
 
     for (unsigned s = 0; s < TW_SLOT_COUNT; s++) {
         unsigned first = first_of((enum tw_slot)s);
-        for (int n = 0; n < 300000; n++)
+        for (int n = 0; n < 100000; n++)
             check_word((enum tw_slot)s, first, tw_random_u64(&random) & (((uint64_t)1 << bits[s]) - 1));
     }
 }
@@ -223,9 +223,9 @@ static void not_a_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_bundles),        cmocka_unit_test(every_word_of_ldb),
-        cmocka_unit_test(every_word_of_alu),    cmocka_unit_test(no_word_is_two_instructions),
-        cmocka_unit_test(random_words),         cmocka_unit_test(cut_short),
+        cmocka_unit_test(known_bundles),     cmocka_unit_test(every_word_of_ldb),
+        cmocka_unit_test(every_word_of_alu), cmocka_unit_test(no_word_is_two_instructions),
+        cmocka_unit_test(random_words),      cmocka_unit_test(cut_short),
         cmocka_unit_test(not_a_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

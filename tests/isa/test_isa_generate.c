@@ -141,7 +141,8 @@ static const struct breakage breakages[] = {
     {FORMATS, "0x0001", "0x0011", "t.formats:2: value of N has bits outside mask"},
     {FORMATS, "0x0001", "0x0003", "t.formats:2: the lowest bits of N announce 8 bytes, not 2"},
     {FORMATS, "nop=15", "nop=14-15", "t.formats:2: slot nop has 1 bits, not 2"},
-    {FORMATS, "nop=15", "nip=15", "t.formats:2: \"nip\" is no slot; expected ldb, lda, st, alu, mv, vec, lng or nop, then =low-high"},
+    {FORMATS, "nop=15", "nip=15",
+     "t.formats:2: \"nip\" is no slot; expected ldb, lda, st, alu, mv, vec, lng or nop, then =low-high"},
     {FORMATS, "nop=15", "nop=15 nop=15", "t.formats:2: slot nop twice"},
     {FORMATS, "nop=15", "nop=15-3", "t.formats:2: \"15\" is no range of bits; expected low-high"},
     {FORMATS, "N 2", "N 3", "t.formats:2: a format has 2, 4, ... 16 bytes, not 3"},
@@ -171,7 +172,8 @@ static const struct breakage breakages[] = {
     {INSTRUCTIONS, "0x03ffc", "0x07ffc", "t.instructions:9: a bit of ADD is in two of mask, unused and operands"},
     {INSTRUCTIONS, "0x04000", "0x02000", "t.instructions:9: value of ADD has bits outside mask"},
     {INSTRUCTIONS, "d:out:R:0", "d:out:T:0",
-     "t.instructions:9: unknown type \"T\" of operand d: not a register class, uimmN, simmN, simmNxS, nimmNxS or addrN"},
+     "t.instructions:9: unknown type \"T\" of operand d: not a register class, uimmN, simmN, simmNxS, nimmNxS or "
+     "addrN"},
     {INSTRUCTIONS, "d:out:R:0", "d:out:R:0-1", "t.instructions:9: operand d has a field of 2 bits but its type has 1"},
     {INSTRUCTIONS, "d:out:R:0", "d:uot:R:0",
      "t.instructions:9: \"d\" is no operand; expected NAME:ROLE:TYPE:BITS with a role in, out, tied or inout"},
@@ -193,7 +195,8 @@ static const struct breakage breakages[] = {
     {INSTRUCTIONS, "alu | ADD", "alu | NOPX", "t.instructions:9: instruction NOPX twice"},
     {INSTRUCTIONS, "alu | ADD", "ula | ADD", "t.instructions:9: unknown slot \"ula\""},
     {INSTRUCTIONS, "alu | ADD |", "alu | ADD",
-     "t.instructions:9: an instruction has 11 columns: slot | name | syntax | mask | value | unused | operands | defs | uses | "
+     "t.instructions:9: an instruction has 11 columns: slot | name | syntax | mask | value | unused | operands | defs "
+     "| uses | "
      "flags | schedule"},
     {INSTRUCTIONS, "0x0 | - | - | - | nop | NOP", "0x0 | - | - | - | - | NOP",
      "t.instructions:1: slot ldb has 0 instructions with the flag nop, not one"},
@@ -203,7 +206,8 @@ static const struct breakage breakages[] = {
      "t.schedule:3: \"l0\" is no operand cycle; expected NAME=CYCLE, NAME=CYCLE/vec or NAME=CYCLE/mov"},
     {SCHEDULE, "PORT@1", "PART@1", "t.schedule:3: unknown unit \"PART\""},
     {SCHEDULE, "PORT@1", "PORT@0", "t.schedule:3: cycles count from 1"},
-    {SCHEDULE, "5 7", "7 5", "t.schedule:3: the last column holds the cycles of memory access in ascending order, or -"},
+    {SCHEDULE, "5 7", "7 5",
+     "t.schedule:3: the last column holds the cycles of memory access in ascending order, or -"},
     {SCHEDULE, "class FAST", "class ADD", "t.schedule:4: schedule class ADD twice"},
     {SCHEDULE, "0=p", "0=q", "t.schedule:5: unknown group \"q\""},
     {SCHEDULE, "0=p", "9=p", "t.schedule:5: ADD has no operand 9"},

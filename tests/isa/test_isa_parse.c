@@ -50,7 +50,8 @@ static void faults(void **state)
         struct tw_bundle bundle;
         struct tw_error err = {0, ""};
         size_t unresolved, column = 999;
-        int code = tw_bundle_parse(wrong[i].text, strlen(wrong[i].text), NULL, &bundle, NULL, &unresolved, &column, &err);
+        int code =
+            tw_bundle_parse(wrong[i].text, strlen(wrong[i].text), NULL, &bundle, NULL, &unresolved, &column, &err);
         if (code != TW_E_FORMAT || strstr(err.text, wrong[i].sentence) == NULL || column != wrong[i].column)
             fail_msg("\"%s\": code %d, column %zu, \"%s\"", wrong[i].text, code, column, err.text);
     }
@@ -115,7 +116,9 @@ static int symbol_value(void *arg, const char *text, size_t size, int64_t *value
 static int symbol_register(void *arg, const char *text, size_t size)
 {
     (void)arg;
-    return size == 4 && memcmp(text, "%acc", 4) == 0 ? TW_R_bmh3 : size == 5 && memcmp(text, "%walk", 5) == 0 ? TW_R_d1 : -1;
+    return size == 4 && memcmp(text, "%acc", 4) == 0    ? TW_R_bmh3
+           : size == 5 && memcmp(text, "%walk", 5) == 0 ? TW_R_d1
+                                                        : -1;
 }
 
 static const struct tw_parse_context symbols = {symbol_value, symbol_register, NULL};
@@ -185,7 +188,8 @@ static void encoding_checks_operands(void **state)
     one_operation("vlda.conv.fp32.bf16 bml0, [p0], #32", TW_I_VLDA_CONV_FP32_BF16_pstm_nrm_imm, &op);
     op.operands[3] = 33;
     assert_int_equal(tw_operation_encode(&op, &word, &err), TW_E_ARGUMENT);
-    assert_string_equal(err.text, "#33 does not fit operand imm of vlda.conv.fp32.bf16: multiples of 32 from -256 to 224");
+    assert_string_equal(err.text,
+                        "#33 does not fit operand imm of vlda.conv.fp32.bf16: multiples of 32 from -256 to 224");
     op.operands[3] = 32;
     op.operands[0] = TW_R_wl0;
     assert_int_equal(tw_operation_encode(&op, &word, &err), TW_E_ARGUMENT);

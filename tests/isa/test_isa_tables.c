@@ -56,8 +56,8 @@ static void register_parts(void **state)
     leaves_are(TW_R_l1, (uint16_t[]){TW_R_r18, TW_R_r19}, 2);
     leaves_are(TW_R_cm2, (uint16_t[]){TW_R_amll2, TW_R_amlh2, TW_R_amhl2, TW_R_amhh2}, 4);
     leaves_are(TW_R_y3, (uint16_t[]){TW_R_wl6, TW_R_wh6, TW_R_wl7, TW_R_wh7}, 4);
-    leaves_are(TW_R_d1_3d,
-               (uint16_t[]){TW_R_m1, TW_R_dn1, TW_R_dj1, TW_R_dc1, TW_R_m5, TW_R_dn5, TW_R_dj5, TW_R_dc5}, 8);
+    leaves_are(TW_R_d1_3d, (uint16_t[]){TW_R_m1, TW_R_dn1, TW_R_dj1, TW_R_dc1, TW_R_m5, TW_R_dn5, TW_R_dj5, TW_R_dc5},
+               8);
     assert_string_equal(tw_registers[TW_R_d1_3d].name, "d1");
     assert_int_equal(tw_registers[TW_R_wh7].group, TW_G_wh);
     assert_int_equal(tw_registers[TW_R_wh7].number, 7);
