@@ -190,6 +190,25 @@ static void add_outcome(struct total *total, const struct outcome *o)
     total->gap_of_different = larger(total->gap_of_different, o->gap);
 }
 
+#define BEFORE 40 /* characters of text shown before the place where two texts part, and after it */
+#define AFTER 60
+
+/* Where characters of more than one byte are cut, a reader sees a mark; nothing else depends on it. */
+static void print_part(const char *who, const char *text, size_t at)
+{
+    size_t from = at > BEFORE ? at - BEFORE : 0;
+    printf("    %-12s %s%.*s\n", who, from > 0 ? "..." : "", BEFORE + AFTER, text + from);
+}
+
+static void print_difference(const char *ours, const char *theirs)
+{
+    size_t at = 0;
+    while (ours[at] != 0 && ours[at] == theirs[at])
+        at++;
+    print_part("whisper.cpp:", theirs, at);
+    print_part("ours:", ours, at);
+}
+
 static void print_outcome(const struct outcome *o, const struct replay_force *f, const char *ours, const char *theirs,
                           const struct tw_vocab *v)
 {
@@ -197,7 +216,7 @@ static void print_outcome(const struct outcome *o, const struct replay_force *f,
     if (o->windows_without > 0)
         printf("    %d windows of which whisper.cpp gave nothing\n", o->windows_without);
     if (!o->same)
-        printf("    whisper.cpp:%s\n    ours:       %s\n", theirs, ours);
+        print_difference(ours, theirs);
     print_changed(f, v);
 }
 

@@ -1,0 +1,192 @@
+/*
+ * The encoder of real models on real speech, against the same graph in float64: cosine at least 0.99999 over all numbers
+ * and 0.999 for every position. Without arguments it takes the models base and tiny.en and a shortened context, so that
+ * it ends soon; `test_encoder_real MODEL CONTEXT` measures any other. Models that are not in the cache are skipped.
+ */
+#include "base/memory.h"
+#include "host/host.h"
+#include "host/reference.h"
+#include "whisper/encoder.h"
+#include "whisper/mel.h"
+#include "whisper/model_store.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define PATH_ROOM 4096
+#define SHORT_CONTEXT 200
+#define COSINE_ALL 0.99999
+#define COSINE_ROW 0.999
+#define SKIPPED 77
+
+struct speech {
+    const char *model;
+    int32_t ctx;
+};
+
+struct bench {
+    struct tw_whisper_model *model;
+    struct tw_host *host;
+    struct tw_graph *graph;
+    float *mel, *out;
+    double *exact;
+};
+
+static void must(int code, const struct tw_error *err)
+{
+    if (code != TW_OK)
+        fail_msg("%s", err->text);
+}
+
+static void read_speech(struct bench *b, int64_t frames)
+{
+    char path[PATH_ROOM];
+    struct tw_error err = {0};
+    struct tw_audio *audio;
+    struct tw_mel *mel;
+    const char *source = getenv("TILEWRIGHT_SOURCE");
+    snprintf(path, sizeof path, "%s/tests/data/jfk.wav", source == NULL ? "." : source);
+    must(tw_audio_open(path, NULL, &audio, &err), &err);
+    must(tw_mel_create(audio, b->model->sizes.n_mels, b->model->mel_filters, NULL, &mel, &err), &err);
+    must(tw_mel_read(mel, 0, frames, b->mel, &err), &err);
+    tw_mel_destroy(mel);
+    tw_audio_close(audio);
+}
+
+static void set_up(struct bench *b, const struct speech *s)
+{
+    char path[PATH_ROOM];
+    struct tw_error err = {0};
+    struct tw_host_options options = {0};
+    must(tw_model_resolve(s->model, path, sizeof path, &err), &err);
+    must(tw_model_open(path, &b->model, &err), &err);
+    must(tw_host_create(&options, &b->host, &err), &err);
+    size_t frames = 2 * (size_t)s->ctx, numbers = (size_t)s->ctx * (size_t)b->model->sizes.n_audio_state;
+    b->graph = tw_graph_create();
+    b->mel = tw_alloc(frames * (size_t)b->model->sizes.n_mels * sizeof *b->mel);
+    b->out = tw_alloc(numbers * sizeof *b->out);
+    b->exact = tw_alloc(numbers * sizeof *b->exact);
+    assert_true(b->graph != NULL && b->mel != NULL && b->out != NULL && b->exact != NULL);
+    read_speech(b, (int64_t)frames);
+}
+
+static void tear_down(struct bench *b)
+{
+    tw_graph_destroy(b->graph);
+    free(b->mel);
+    free(b->out);
+    free(b->exact);
+    tw_host_destroy(b->host);
+    tw_model_close(b->model);
+}
+
+/* The output's number in the graph: the one tensor that is bound to our memory. */
+static tw_id find_output(const struct bench *b)
+{
+    for (tw_id id = 0; id < b->graph->n_tensors; id++)
+        if (b->graph->tensors[id].data == (unsigned char *)b->out)
+            return id;
+    fail_msg("the encoder's graph does not write its output");
+    return TW_NONE;
+}
+
+static void encode(struct bench *b, int32_t ctx)
+{
+    struct tw_error err = {0};
+    struct tw_reference *reference;
+    struct tw_encoder_io io = {.mel = b->mel, .out = b->out, .cross = NULL};
+    must(tw_encoder_graph(b->graph, b->model, ctx, &io, &err), &err);
+    must(tw_host_run(b->host, b->graph, &err), &err);
+    must(tw_reference_run(b->graph, tw_host_pool(b->host), &reference, &err), &err);
+    must(tw_reference_get(reference, find_output(b), b->exact, &err), &err);
+    tw_reference_destroy(reference);
+}
+
+struct sums {
+    double xy, xx, yy;
+};
+
+static double cosine(const struct sums *s)
+{
+    return s->xy / sqrt(s->xx * s->yy);
+}
+
+static void add_row(struct sums *s, const float *x, const double *y, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        s->xy += (double)x[i] * y[i];
+        s->xx += (double)x[i] * (double)x[i];
+        s->yy += y[i] * y[i];
+    }
+}
+
+static void check_cosines(const struct bench *b, const struct speech *s)
+{
+    int32_t width = b->model->sizes.n_audio_state;
+    struct sums all = {0};
+    double worst = 1, largest = 0;
+    for (int32_t row = 0; row < s->ctx; row++) {
+        struct sums one = {0};
+        const float *x = b->out + (size_t)row * (size_t)width;
+        const double *y = b->exact + (size_t)row * (size_t)width;
+        add_row(&one, x, y, width);
+        add_row(&all, x, y, width);
+        /* NaN must not pass for good. */
+        worst = cosine(&one) >= worst ? worst : cosine(&one);
+        for (int32_t i = 0; i < width; i++)
+            largest = fmax(largest, fabs((double)x[i] - y[i]));
+    }
+    print_message("%s, %d positions, %s kernels: cosine %.9f over all, %.9f in the worst position; largest difference %.3g\n",
+                  s->model, (int)s->ctx, tw_host_kernels(b->host), cosine(&all), worst, largest);
+    assert_true(cosine(&all) >= COSINE_ALL);
+    assert_true(worst >= COSINE_ROW);
+}
+
+static int is_there(const char *model)
+{
+    char path[PATH_ROOM];
+    return tw_model_resolve(model, path, sizeof path, NULL) == TW_OK;
+}
+
+static void encoder_is_exact(void **state)
+{
+    const struct speech *s = *state;
+    struct bench b = {0};
+    if (!is_there(s->model)) {
+        print_message("skipped: model %s is not in the cache; `tilewright model get %s` brings it\n", s->model, s->model);
+        skip();
+    }
+    set_up(&b, s);
+    encode(&b, s->ctx);
+    check_cosines(&b, s);
+    tear_down(&b);
+}
+
+static int measure(char **argv)
+{
+    struct speech one = {argv[1], (int32_t)strtol(argv[2], NULL, 10)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(encoder_is_exact, &one)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct speech base = {"base", SHORT_CONTEXT}, tiny = {"tiny.en", SHORT_CONTEXT};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(encoder_is_exact, &base),
+        cmocka_unit_test_prestate(encoder_is_exact, &tiny),
+    };
+    if (argc == 3)
+        return measure(argv);
+    if (!is_there(base.model) && !is_there(tiny.model)) {
+        puts("SKIPPED: neither model base nor tiny.en is in the cache; `tilewright model get base` brings one");
+        return getenv("TILEWRIGHT_NO_SKIP") == NULL ? SKIPPED : 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
