@@ -50,8 +50,8 @@ static int read_header(struct tw_cursor *in, uint32_t *count, struct tw_error *e
         return code;
     if (version != VERSION)
         return tw_fail(err, version < VERSION ? TW_E_UNSUPPORTED : TW_E_FORMAT,
-                       "'%s' is not a CTranslate2 model of binary version %d (it says %u); convert the model anew", in->file,
-                       VERSION, (unsigned)version);
+                       "'%s' is not a CTranslate2 model of binary version %d (it says %u); convert the model anew",
+                       in->file, VERSION, (unsigned)version);
     code = read_string(in, "the kind of model", &spec, err);
     if (code < 0)
         return code;
@@ -61,8 +61,9 @@ static int read_header(struct tw_cursor *in, uint32_t *count, struct tw_error *e
     if (code < 0)
         return code;
     if (revision != REVISION)
-        return tw_fail(err, TW_E_UNSUPPORTED, "'%s' is a Whisper model of revision %u, and only %d can be read; convert it anew",
-                       in->file, (unsigned)revision, REVISION);
+        return tw_fail(err, TW_E_UNSUPPORTED,
+                       "'%s' is a Whisper model of revision %u, and only %d can be read; convert it anew", in->file,
+                       (unsigned)revision, REVISION);
     code = tw_cursor_u32(in, "the number of variables", count, err);
     if (code == TW_OK && (*count == 0 || *count > VARIABLES_MAX))
         code = tw_fail(err, TW_E_FORMAT, "'%s' is damaged: it claims %u variables", in->file, (unsigned)*count);
@@ -147,8 +148,8 @@ static int read_aliases(struct tw_cursor *in, struct tw_error *err)
         if (code < 0)
             return code;
         if (strcmp(alias, "decoder/projection/weight") != 0 || strcmp(name, "decoder/embeddings/weight") != 0)
-            return tw_fail(err, TW_E_UNSUPPORTED, "'%s' cannot be used: %s stands for %s in it, which is unknown", in->file,
-                           alias, name);
+            return tw_fail(err, TW_E_UNSUPPORTED, "'%s' cannot be used: %s stands for %s in it, which is unknown",
+                           in->file, alias, name);
     }
     if (code == TW_OK && in->at != in->size)
         code = tw_fail(err, TW_E_FORMAT, "'%s' is damaged: %zu bytes follow its end", in->file, in->size - in->at);

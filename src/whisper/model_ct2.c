@@ -41,8 +41,8 @@ static struct tw_ct2_variable *take(struct reader *r, const char *name, int rank
     for (int i = 0; i < rank && same; i++)
         same = v->dims[i] == dims[i];
     if (!same) {
-        r->code = tw_fail(r->err, TW_E_FORMAT, "'%s' is not a Whisper model: %s has another shape than %d x %d x %d", r->file,
-                          name, (int)a, (int)b, (int)c);
+        r->code = tw_fail(r->err, TW_E_FORMAT, "'%s' is not a Whisper model: %s has another shape than %d x %d x %d",
+                          r->file, name, (int)a, (int)b, (int)c);
         return NULL;
     }
     return v;
@@ -54,10 +54,11 @@ static enum tw_type weight_type(struct reader *r, const struct tw_ct2_variable *
     if (v->type == TW_CT2_F32)
         return TW_F32;
     if (v->type != TW_CT2_F16 && r->code == TW_OK)
-        r->code = tw_fail(r->err, TW_E_UNSUPPORTED,
-                          "'%s' stores its weights as %s (%s); only float16 and float32 can be read: convert the model with "
-                          "--quantization float16",
-                          r->file, tw_ct2_type_name(v->type), v->name);
+        r->code =
+            tw_fail(r->err, TW_E_UNSUPPORTED,
+                    "'%s' stores its weights as %s (%s); only float16 and float32 can be read: convert the model with "
+                    "--quantization float16",
+                    r->file, tw_ct2_type_name(v->type), v->name);
     return TW_F16;
 }
 
@@ -67,22 +68,24 @@ static void name_of(char *dst, size_t size, const char *prefix, const char *name
 }
 
 /* n matrices of rows x cols, stored as one. */
-static void read_matrices(struct reader *r, const char *name, struct tw_matrix *const dst[], int n, int64_t rows, int64_t cols)
+static void read_matrices(struct reader *r, const char *name, struct tw_matrix *const dst[], int n, int64_t rows,
+                          int64_t cols)
 {
     const struct tw_ct2_variable *v = take(r, name, 2, n * rows, cols, 1);
     if (v == NULL)
         return;
     enum tw_type type = weight_type(r, v);
     if (r->code == TW_OK && type != r->type)
-        r->code = tw_fail(r->err, TW_E_UNSUPPORTED, "'%s' mixes number formats: %s is %s, unlike the token embedding", r->file,
-                          name, tw_ct2_type_name(v->type));
+        r->code = tw_fail(r->err, TW_E_UNSUPPORTED, "'%s' mixes number formats: %s is %s, unlike the token embedding",
+                          r->file, name, tw_ct2_type_name(v->type));
     size_t bytes = tw_row_bytes(type, cols) * (size_t)rows;
     for (int i = 0; i < n; i++)
         *dst[i] = (struct tw_matrix){.type = type, .rows = rows, .cols = cols, .data = v->data + (size_t)i * bytes};
 }
 
 /* n vectors of `size` numbers, stored as one of the given shape. */
-static void copy_vectors(struct reader *r, const struct tw_ct2_variable *v, const float **const dst[], int n, int64_t size)
+static void copy_vectors(struct reader *r, const struct tw_ct2_variable *v, const float **const dst[], int n,
+                         int64_t size)
 {
     if (v == NULL)
         return;
@@ -170,7 +173,8 @@ static void read_cross_attention(struct reader *r, const char *layer, struct tw_
     drop_zero_bias(&a->k);
 }
 
-static void read_mlp(struct reader *r, const char *layer, struct tw_norm *norm, struct tw_linear *up, struct tw_linear *down)
+static void read_mlp(struct reader *r, const char *layer, struct tw_norm *norm, struct tw_linear *up,
+                     struct tw_linear *down)
 {
     int64_t width = r->model->sizes.n_text_state;
     char prefix[64];
@@ -200,7 +204,8 @@ static void read_decoder(struct reader *r)
 {
     struct tw_whisper_model *m = r->model;
     int64_t width = m->sizes.n_text_state;
-    read_matrices(r, "decoder/embeddings/weight", (struct tw_matrix *[]){&m->token_embedding}, 1, m->sizes.n_vocab, width);
+    read_matrices(r, "decoder/embeddings/weight", (struct tw_matrix *[]){&m->token_embedding}, 1, m->sizes.n_vocab,
+                  width);
     read_table(r, "decoder/position_encodings/encodings", &m->text_positions, m->sizes.n_text_ctx, width);
     read_norm(r, "decoder/layer_norm", &m->decoder_norm);
     for (int i = 0; i < m->sizes.n_text_layer && r->code == TW_OK; i++) {
@@ -240,7 +245,8 @@ static int whole_number(const struct tw_ct2_variable *v, int32_t *value)
     } else if (v->type == TW_CT2_I16) {
         *value = (int16_t)(v->data[0] | v->data[1] << 8);
     } else if (v->type == TW_CT2_I32) {
-        uint32_t bits = v->data[0] | (uint32_t)v->data[1] << 8 | (uint32_t)v->data[2] << 16 | (uint32_t)v->data[3] << 24;
+        uint32_t bits =
+            v->data[0] | (uint32_t)v->data[1] << 8 | (uint32_t)v->data[2] << 16 | (uint32_t)v->data[3] << 24;
         memcpy(value, &bits, sizeof bits);
     } else {
         return 0;
@@ -300,8 +306,8 @@ static void check_rest(struct reader *r)
     for (size_t i = 0; i < r->variables.count && r->code == TW_OK; i++) {
         const struct tw_ct2_variable *v = &r->variables.list[i];
         if (!v->used && !setting_is_fine(v))
-            r->code = tw_fail(r->err, TW_E_UNSUPPORTED, "'%s' cannot be used: %s is unknown or has a value that Whisper lacks",
-                              r->file, v->name);
+            r->code = tw_fail(r->err, TW_E_UNSUPPORTED,
+                              "'%s' cannot be used: %s is unknown or has a value that Whisper lacks", r->file, v->name);
     }
 }
 

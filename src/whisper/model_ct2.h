@@ -5,8 +5,8 @@
 #include "whisper/model.h"
 
 struct tw_ct2_files {
-    const char *name; /* of the folder, for messages */
-    const void *model;      /* model.bin; must outlive the model */
+    const char *name;  /* of the folder, for messages */
+    const void *model; /* model.bin; must outlive the model */
     size_t model_size;
     const void *vocabulary; /* may go after the call */
     size_t vocabulary_size;

@@ -16,16 +16,16 @@ struct stored_type {
 };
 
 static const struct stored_type tensor_types[] = {
-    {0, "f32", TW_F32}, {1, "f16", TW_F16}, {2, "q4_0", -1},  {3, "q4_1", -1},     {6, "q5_0", TW_Q5_0},
-    {7, "q5_1", -1},    {8, "q8_0", TW_Q8_0}, {9, "q8_1", -1}, {10, "q2_k", -1},   {11, "q3_k", -1},
-    {12, "q4_k", -1},   {13, "q5_k", -1},   {14, "q6_k", -1}, {15, "q8_k", -1},    {30, "bf16", -1},
+    {0, "f32", TW_F32}, {1, "f16", TW_F16},   {2, "q4_0", -1},  {3, "q4_1", -1},  {6, "q5_0", TW_Q5_0},
+    {7, "q5_1", -1},    {8, "q8_0", TW_Q8_0}, {9, "q8_1", -1},  {10, "q2_k", -1}, {11, "q3_k", -1},
+    {12, "q4_k", -1},   {13, "q5_k", -1},     {14, "q6_k", -1}, {15, "q8_k", -1}, {30, "bf16", -1},
 };
 
 /* The header names the type of the large matrices by a numbering of its own. */
 static const struct stored_type file_types[] = {
-    {0, "f32", TW_F32},    {1, "f16", TW_F16}, {2, "q4_0", -1},  {3, "q4_1", -1},  {4, "q4_1", -1},
-    {7, "q8_0", TW_Q8_0}, {8, "q5_0", TW_Q5_0}, {9, "q5_1", -1}, {10, "q2_k", -1}, {11, "q3_k", -1},
-    {12, "q4_k", -1},      {13, "q5_k", -1},   {14, "q6_k", -1}, {24, "bf16", -1},
+    {0, "f32", TW_F32},   {1, "f16", TW_F16},   {2, "q4_0", -1},  {3, "q4_1", -1},  {4, "q4_1", -1},
+    {7, "q8_0", TW_Q8_0}, {8, "q5_0", TW_Q5_0}, {9, "q5_1", -1},  {10, "q2_k", -1}, {11, "q3_k", -1},
+    {12, "q4_k", -1},     {13, "q5_k", -1},     {14, "q6_k", -1}, {24, "bf16", -1},
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -49,44 +49,50 @@ static const struct stored_type *find_type(const struct stored_type *types, size
     return NULL;
 }
 
+static int starts_with(const struct tw_cursor *in, const char *start, size_t size)
+{
+    return in->size >= size && memcmp(in->data, start, size) == 0;
+}
+
 /* Other files that people pass by mistake, by how they begin. */
 static int refuse_other_file(struct reader *r)
 {
+    static const char ct2[] = "\x06\0\0\0\x0c\0WhisperSpec";
     static const struct {
         const char *start;
         size_t size;
         const char *what;
     } kinds[] = {
-        {"GGUF", 4, "a GGUF file (a language model, for llama.cpp)"},
+        {"GGUF", 4, "a GGUF file (a language model for llama.cpp)"},
         {"tjgg", 4, "an old language model for llama.cpp"},
         {"fmgg", 4, "an old language model for llama.cpp"},
         {"algg", 4, "an adapter for a language model"},
-        {"\x06\0\0\0\x0c\0WhisperSpec", 18, "the model.bin of a faster-whisper folder: name the folder instead. It is"},
         {"PK\x03\x04", 4, "a zip archive or PyTorch checkpoint"},
-        {"version https://git-lfs", 23, "a Git LFS pointer, of which the content was not fetched,"},
-        {"<!", 2, "a web page, perhaps the error page of a download,"},
-        {"<html", 5, "a web page, perhaps the error page of a download,"},
+        {"version https://git-lfs", 23, "a Git LFS pointer whose content was not fetched"},
+        {"<!", 2, "a web page (the error page of a download?)"},
+        {"<html", 5, "a web page (the error page of a download?)"},
         {"RIFF", 4, "a sound or media file"},
         {"ID3", 3, "a sound file"},
         {"OggS", 4, "a sound file"},
         {"fLaC", 4, "a sound file"},
     };
-    if (r->in.size == 0)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is empty, not a Whisper model", r->in.file);
+    const char *what = r->in.size == 0 ? "empty" : "of an unknown kind";
+    if (starts_with(&r->in, ct2, sizeof ct2 - 1))
+        return tw_fail(r->err, TW_E_FORMAT, "'%s' is the model.bin of a faster-whisper folder: name the folder instead",
+                       r->in.file);
     for (size_t i = 0; i < COUNT(kinds); i++)
-        if (r->in.size >= kinds[i].size && memcmp(r->in.data, kinds[i].start, kinds[i].size) == 0)
-            return tw_fail(r->err, TW_E_FORMAT, "'%s' is %s not a Whisper model in ggml form (ggml-NAME.bin)", r->in.file,
-                           kinds[i].what);
-    return tw_fail(r->err, TW_E_FORMAT, "'%s' is not a Whisper model in ggml form (ggml-NAME.bin): it begins with other bytes",
-                   r->in.file);
+        if (starts_with(&r->in, kinds[i].start, kinds[i].size))
+            what = kinds[i].what;
+    return tw_fail(r->err, TW_E_FORMAT, "'%s' is %s, not a Whisper model in ggml form (ggml-NAME.bin)", r->in.file,
+                   what);
 }
 
 static int read_type(struct reader *r, int32_t number)
 {
     const struct stored_type *t = number < 0 ? NULL : find_type(file_types, COUNT(file_types), number % VERSION_FACTOR);
     if (t == NULL)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged or newer than this program: it names a number format %d", r->in.file,
-                       (int)number);
+        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged or newer than this program: it names a number format %d",
+                       r->in.file, (int)number);
     if (t->ours < 0)
         return tw_fail(r->err, TW_E_UNSUPPORTED,
                        "'%s' stores its weights as %s; only f32, f16, q5_0 and q8_0 can be read so far", r->in.file,
@@ -109,8 +115,16 @@ static int read_header(struct reader *r)
             return code;
     }
     struct tw_whisper_sizes sizes = {
-        .n_vocab = h[0],     .n_audio_ctx = h[1], .n_audio_state = h[2], .n_audio_head = h[3], .n_audio_layer = h[4],
-        .n_text_ctx = h[5],  .n_text_state = h[6], .n_text_head = h[7],  .n_text_layer = h[8], .n_mels = h[9],
+        .n_vocab = h[0],
+        .n_audio_ctx = h[1],
+        .n_audio_state = h[2],
+        .n_audio_head = h[3],
+        .n_audio_layer = h[4],
+        .n_text_ctx = h[5],
+        .n_text_state = h[6],
+        .n_text_head = h[7],
+        .n_text_layer = h[8],
+        .n_mels = h[9],
     };
     int code = tw_model_new(&sizes, r->in.file, &r->model, r->err);
     return code < 0 ? code : read_type(r, h[10]);
@@ -126,8 +140,8 @@ static int read_filters(struct reader *r)
     if (code < 0)
         return code;
     if (bands != r->model->sizes.n_mels || bins != TW_MEL_FILTER_BINS)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: its mel filters are %d x %d instead of %d x %d", r->in.file,
-                       (int)bands, (int)bins, (int)r->model->sizes.n_mels, TW_MEL_FILTER_BINS);
+        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: its mel filters are %d x %d instead of %d x %d",
+                       r->in.file, (int)bands, (int)bins, (int)r->model->sizes.n_mels, TW_MEL_FILTER_BINS);
     int64_t count = (int64_t)bands * bins;
     code = tw_cursor_take(&r->in, (size_t)count * sizeof(float), "the mel filters", &data, r->err);
     if (code < 0)
@@ -201,8 +215,9 @@ static int read_tensor_header(struct reader *r, struct tensor_header *h)
     if (code < 0)
         return code;
     if (h->n_dims < 1 || h->n_dims > 4 || h->name_size == 0 || h->name_size > 255)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: the tensor at byte %zu has %d dimensions and a name of %u bytes",
-                       r->in.file, start, (int)h->n_dims, (unsigned)h->name_size);
+        return tw_fail(r->err, TW_E_FORMAT,
+                       "'%s' is damaged: the tensor at byte %zu has %d dimensions and a name of %u bytes", r->in.file,
+                       start, (int)h->n_dims, (unsigned)h->name_size);
     for (int i = 0; i < 4; i++)
         h->dims[i] = 1;
     for (int i = 0; i < h->n_dims && code == TW_OK; i++)
@@ -214,8 +229,9 @@ static int check_shape(struct reader *r, const struct tensor_header *h, const st
 {
     for (int i = 0; i < 4; i++)
         if (h->dims[i] != (i < 3 ? part->dims[i] : 1))
-            return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: %s has the shape %d x %d x %d x %d instead of %d x %d x %d",
-                           r->in.file, part->name, (int)h->dims[0], (int)h->dims[1], (int)h->dims[2], (int)h->dims[3],
+            return tw_fail(r->err, TW_E_FORMAT,
+                           "'%s' is damaged: %s has the shape %d x %d x %d x %d instead of %d x %d x %d", r->in.file,
+                           part->name, (int)h->dims[0], (int)h->dims[1], (int)h->dims[2], (int)h->dims[3],
                            (int)part->dims[0], (int)part->dims[1], (int)part->dims[2]);
     return TW_OK;
 }
@@ -235,8 +251,8 @@ static int check_type(struct reader *r, int32_t number, const struct tw_model_pa
     const char *wanted = part->kind == TW_PART_VECTOR ? "f32"
                          : part->kind == TW_PART_CONV ? "f16 or f32"
                                                       : tw_type_info(r->type)->name;
-    return tw_fail(r->err, TW_E_FORMAT, "'%s' cannot be used: %s is stored as %s (%d), expected %s", r->in.file, part->name,
-                   name, (int)number, wanted);
+    return tw_fail(r->err, TW_E_FORMAT, "'%s' cannot be used: %s is stored as %s (%d), expected %s", r->in.file,
+                   part->name, name, (int)number, wanted);
 }
 
 static int read_data(struct reader *r, const struct tw_model_part *part, enum tw_type type)
@@ -249,8 +265,8 @@ static int read_data(struct reader *r, const struct tw_model_part *part, enum tw
     }
     size_t row = tw_row_bytes(type, cols), bytes;
     if (row == 0)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: rows of %d numbers cannot be stored as %s (%s)", r->in.file,
-                       (int)cols, tw_type_info(type)->name, part->name);
+        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: rows of %d numbers cannot be stored as %s (%s)",
+                       r->in.file, (int)cols, tw_type_info(type)->name, part->name);
     if (tw_mul_size(row, (size_t)rows, &bytes) != 0)
         return tw_fail(r->err, TW_E_LIMIT, "'%s' is too large for this machine's address space", r->in.file);
     int code = tw_cursor_take(&r->in, bytes, part->name, &data, r->err);
@@ -272,12 +288,13 @@ static int read_tensor(struct reader *r)
         return code;
     struct tw_model_part *part = find_part(r, h.name, h.name_size);
     if (part == NULL)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged or no Whisper model: the tensor at byte %zu has a name that is not known",
+        return tw_fail(r->err, TW_E_FORMAT,
+                       "'%s' is damaged or no Whisper model: the tensor at byte %zu has a name that is not known",
                        r->in.file, start);
     unsigned char *seen = &r->seen[part - r->parts];
     if (*seen)
-        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: %s is there twice, again at byte %zu", r->in.file, part->name,
-                       start);
+        return tw_fail(r->err, TW_E_FORMAT, "'%s' is damaged: %s is there twice, again at byte %zu", r->in.file,
+                       part->name, start);
     *seen = 1;
     r->seen_count++;
     code = check_shape(r, &h, part);
@@ -300,8 +317,10 @@ static int read_tensors(struct reader *r)
         return code;
     for (size_t i = 0; i < r->part_count; i++)
         if (!r->seen[i])
-            return tw_fail(r->err, TW_E_FORMAT, "'%s' is cut short or incomplete: it ends after %zu of %zu tensors, without %s; fetch it again",
-                           r->in.file, r->seen_count, r->part_count, r->parts[i].name);
+            return tw_fail(
+                r->err, TW_E_FORMAT,
+                "'%s' is cut short or incomplete: it ends after %zu of %zu tensors, without %s; fetch it again",
+                r->in.file, r->seen_count, r->part_count, r->parts[i].name);
     return TW_OK;
 }
 

@@ -44,7 +44,8 @@ static int map_vocabulary(const char *folder, struct tw_file_map *map, int *json
         code = map_in(folder, "vocabulary.json", map, err);
     }
     if (code == TW_E_NOT_FOUND)
-        return tw_fail(err, code, "the folder '%s' has a model.bin but neither vocabulary.txt nor vocabulary.json", folder);
+        return tw_fail(err, code, "the folder '%s' has a model.bin but neither vocabulary.txt nor vocabulary.json",
+                       folder);
     return code;
 }
 

@@ -34,17 +34,19 @@ static int check_sizes(const struct tw_whisper_sizes *s, const char *file, struc
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         if (checks[i].value < 1 || checks[i].value > checks[i].max)
-            return tw_fail(err, TW_E_FORMAT, "'%s' is damaged or no Whisper model: it claims %d %s (1 to %d are accepted)",
-                           file, (int)checks[i].value, checks[i].what, (int)checks[i].max);
+            return tw_fail(err, TW_E_FORMAT,
+                           "'%s' is damaged or no Whisper model: it claims %d %s (1 to %d are accepted)", file,
+                           (int)checks[i].value, checks[i].what, (int)checks[i].max);
     if (s->n_audio_state % s->n_audio_head != 0 || s->n_text_state % s->n_text_head != 0)
-        return tw_fail(err, TW_E_FORMAT, "'%s' is damaged: a width of %d and %d does not divide into %d and %d heads", file,
-                       (int)s->n_audio_state, (int)s->n_text_state, (int)s->n_audio_head, (int)s->n_text_head);
+        return tw_fail(err, TW_E_FORMAT, "'%s' is damaged: a width of %d and %d does not divide into %d and %d heads",
+                       file, (int)s->n_audio_state, (int)s->n_text_state, (int)s->n_audio_head, (int)s->n_text_head);
     if (s->n_audio_state != s->n_text_state)
-        return tw_fail(err, TW_E_FORMAT, "'%s' is no Whisper model: encoder and decoder differ in width (%d and %d)", file,
-                       (int)s->n_audio_state, (int)s->n_text_state);
+        return tw_fail(err, TW_E_FORMAT, "'%s' is no Whisper model: encoder and decoder differ in width (%d and %d)",
+                       file, (int)s->n_audio_state, (int)s->n_text_state);
     if (s->n_mels != 80 && s->n_mels != 128)
-        return tw_fail(err, TW_E_FORMAT, "'%s' is damaged or no Whisper model: it claims %d mel bands (80 or 128 exist)",
-                       file, (int)s->n_mels);
+        return tw_fail(err, TW_E_FORMAT,
+                       "'%s' is damaged or no Whisper model: it claims %d mel bands (80 or 128 exist)", file,
+                       (int)s->n_mels);
     return TW_OK;
 }
 
@@ -185,7 +187,8 @@ static void add_table(struct list *l, const char *name, const float **v, int64_t
     l->parts[l->count - 1].dims[1] = rows;
 }
 
-static void add_conv(struct list *l, const char *weight, const char *bias, struct tw_linear *conv, int64_t in, int64_t out)
+static void add_conv(struct list *l, const char *weight, const char *bias, struct tw_linear *conv, int64_t in,
+                     int64_t out)
 {
     struct tw_model_part *p = add(l, TW_PART_CONV, weight);
     p->n_dims = 3;
@@ -202,7 +205,8 @@ static void add_norm(struct list *l, const char *weight, const char *bias, struc
     add_vector(l, bias, &n->shift, width);
 }
 
-static void add_linear(struct list *l, const char *weight, const char *bias, struct tw_linear *w, int64_t cols, int64_t rows)
+static void add_linear(struct list *l, const char *weight, const char *bias, struct tw_linear *w, int64_t cols,
+                       int64_t rows)
 {
     add_matrix(l, weight, &w->weight, cols, rows);
     add_vector(l, bias, &w->bias, rows);
@@ -265,7 +269,8 @@ static void add_encoder(struct list *l, struct tw_whisper_model *m)
 int tw_model_parts(struct tw_whisper_model *m, struct tw_model_part **parts, size_t *count, struct tw_error *err)
 {
     const struct tw_whisper_sizes *s = &m->sizes;
-    *count = PARTS_OUTSIDE + PARTS_ENCODER_LAYER * (size_t)s->n_audio_layer + PARTS_DECODER_LAYER * (size_t)s->n_text_layer;
+    *count =
+        PARTS_OUTSIDE + PARTS_ENCODER_LAYER * (size_t)s->n_audio_layer + PARTS_DECODER_LAYER * (size_t)s->n_text_layer;
     struct list l = {.parts = calloc(*count, sizeof **parts)};
     if (l.parts == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for a list of %zu tensors", *count);

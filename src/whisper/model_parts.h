@@ -34,7 +34,7 @@ struct tw_model_part {
     char name[64]; /* longer than any name with its prefix, which gcc cannot know */
     enum tw_model_part_kind kind;
     int n_dims;
-    int64_t dims[3];         /* fastest first; 1 beyond n_dims */
+    int64_t dims[3];          /* fastest first; 1 beyond n_dims */
     struct tw_matrix *matrix; /* of matrices and convolutions */
     const float **vector;     /* of vectors */
 };

@@ -39,7 +39,8 @@ static void put(struct writer *w, const void *data, size_t size)
 
 static void put_u32(struct writer *w, uint32_t v)
 {
-    unsigned char b[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24)};
+    unsigned char b[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                          (unsigned char)(v >> 24)};
     put(w, b, sizeof b);
 }
 
@@ -65,8 +66,17 @@ static void put_header(struct writer *w, const struct tw_whisper_model *m)
 {
     const struct tw_whisper_sizes *s = &m->sizes;
     const int32_t numbers[] = {
-        s->n_vocab,      s->n_audio_ctx, s->n_audio_state, s->n_audio_head, s->n_audio_layer, s->n_text_ctx,
-        s->n_text_state, s->n_text_head, s->n_text_layer,  s->n_mels,       file_number(m->token_embedding.type),
+        s->n_vocab,
+        s->n_audio_ctx,
+        s->n_audio_state,
+        s->n_audio_head,
+        s->n_audio_layer,
+        s->n_text_ctx,
+        s->n_text_state,
+        s->n_text_head,
+        s->n_text_layer,
+        s->n_mels,
+        file_number(m->token_embedding.type),
     };
     put_u32(w, TW_GGML_MAGIC);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -113,8 +123,8 @@ static void put_part(struct writer *w, const struct tw_model_part *part)
 }
 
 /*
- * A bias of keys has no place in the file and needs none: it adds the same to all scores of a query, which softmax takes
- * out again.
+ * A bias of keys has no place in the file and needs none: it adds the same to all scores of a query, which softmax
+ * takes out again.
  */
 static int put_model(struct writer *w, const struct tw_whisper_model *model)
 {

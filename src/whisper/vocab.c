@@ -11,8 +11,8 @@
 int tw_vocab_layout(struct tw_vocab *v, int32_t size, struct tw_error *err)
 {
     if (size != SIZE_ENGLISH && size != SIZE_99 && size != SIZE_100)
-        return tw_fail(err, TW_E_UNSUPPORTED, "a vocabulary of %d tokens is none of Whisper's (%d, %d or %d)", (int)size,
-                       SIZE_ENGLISH, SIZE_99, SIZE_100);
+        return tw_fail(err, TW_E_UNSUPPORTED, "a vocabulary of %d tokens is none of Whisper's (%d, %d or %d)",
+                       (int)size, SIZE_ENGLISH, SIZE_99, SIZE_100);
     v->size = size;
     v->multilingual = size != SIZE_ENGLISH;
     v->languages = v->multilingual ? 99 + (size - SIZE_99) : 0;
@@ -79,15 +79,12 @@ enum class { SPACE, LETTER, DIGIT, OTHER };
 
 /*
  * Every byte of a UTF-8 sequence counts as a letter, so that "café" stays one word. (whisper.cpp's regular expression
- * sees such bytes as neither letter nor digit and cuts there.) For the few that are no letters this makes no difference:
- * the tokens were learnt from text cut at such places, and none reaches across.
+ * sees such bytes as neither letter nor digit and cuts there.) For the few that are no letters this makes no
+ * difference: the tokens were learnt from text cut at such places, and none reaches across.
  */
-static enum class class_of(unsigned char c)
-{
-    if (c == ' ' || (c >= '\t' && c <= '\r'))
-        return SPACE;
-    if (c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        return LETTER;
+static enum class class_of(unsigned char c) {
+    if (c == ' ' || (c >= '\t' && c <= '\r')) return SPACE;
+    if (c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return LETTER;
     return c >= '0' && c <= '9' ? DIGIT : OTHER;
 }
 

@@ -15,8 +15,8 @@ struct reader {
 };
 
 /*
- * GPT-2's alphabet gives every byte a printable character: the printable ones of Latin-1 stand for themselves, the other
- * 68 bytes, in order, for the characters from 256 on. The byte of a character, or -1.
+ * GPT-2's alphabet gives every byte a printable character: the printable ones of Latin-1 stand for themselves, the
+ * other 68 bytes, in order, for the characters from 256 on. The byte of a character, or -1.
  */
 static int byte_of(unsigned c)
 {
@@ -45,7 +45,8 @@ static size_t character(const unsigned char *s, size_t size, unsigned *c)
 
 static int unusable(struct reader *r, const char *why)
 {
-    return tw_fail(r->err, TW_E_FORMAT, "'%s' is not this model's vocabulary: token %d %s", r->file, (int)r->count, why);
+    return tw_fail(r->err, TW_E_FORMAT, "'%s' is not this model's vocabulary: token %d %s", r->file, (int)r->count,
+                   why);
 }
 
 static int add_text(struct reader *r, const unsigned char *s, size_t size)
@@ -120,7 +121,7 @@ int tw_vocab_read(struct tw_vocab *v, const void *data, size_t size, int json, c
     struct reader r = {.v = v, .file = file, .out = *bytes, .err = err};
     int code = json ? read_json(&r, data, size) : read_lines(&r, data, size);
     if (code == TW_OK && r.count <= v->text_size)
-        code = tw_fail(err, TW_E_FORMAT, "'%s' is cut short or not this model's vocabulary: %d tokens instead of %d", file,
-                       (int)r.count, (int)v->size);
+        code = tw_fail(err, TW_E_FORMAT, "'%s' is cut short or not this model's vocabulary: %d tokens instead of %d",
+                       file, (int)r.count, (int)v->size);
     return code;
 }

@@ -1,4 +1,5 @@
-/* The vocabulary beside a CTranslate2 model: vocabulary.txt (a token per line) or vocabulary.json (a list of strings). */
+/* The vocabulary beside a CTranslate2 model: vocabulary.txt (a token per line) or vocabulary.json (a list of strings).
+ */
 #ifndef TW_WHISPER_VOCAB_FILE_H
 #define TW_WHISPER_VOCAB_FILE_H
 

@@ -8,16 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The lines of all text tokens; made once. */
-static const struct bytes *text_lines(void)
+/* Lines for all text tokens (they are empty), then these bytes. */
+static void vocabulary_with(const void *tail, size_t size, struct bytes *lines)
 {
-    static struct bytes lines;
-    if (lines.size == 0) {
-        struct synthetic_options o = fuzz_options(TW_F16, 2);
-        synthetic_ct2_vocabulary(&o, &lines);
-        lines.size = bytes_find(&lines, "<|endoftext|>", 0);
-    }
-    return &lines;
+    char ends[FUZZ_TEXT_TOKENS];
+    memset(ends, '\n', sizeof ends);
+    bytes_put(lines, ends, sizeof ends);
+    bytes_put(lines, tail, size);
 }
 
 static void parse(const unsigned char *data, size_t size)
@@ -31,9 +28,11 @@ static void parse(const unsigned char *data, size_t size)
     if (model_bin == NULL)
         abort();
     memcpy(model_bin + 1, data, size);
-    bytes_put(&words, text_lines()->data, text_lines()->size);
-    bytes_put(&words, end, sizeof end - 1);
-    struct tw_ct2_files files = {.name = "input", .model = model_bin + 1, .model_size = size, .vocabulary = words.data,
+    vocabulary_with(end, sizeof end - 1, &words);
+    struct tw_ct2_files files = {.name = "input",
+                                 .model = model_bin + 1,
+                                 .model_size = size,
+                                 .vocabulary = words.data,
                                  .vocabulary_size = words.size};
     if (tw_model_parse_ct2(&files, &model, &err) == TW_OK)
         fuzz_touch(model);
@@ -79,8 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (kind == FUZZ_TEXT || kind == FUZZ_JSON) {
         parse_vocabulary(data, size, kind == FUZZ_JSON);
     } else if (kind == FUZZ_VOCABULARY_TAIL) {
-        bytes_put(&all, text_lines()->data, text_lines()->size);
-        bytes_put(&all, data, size);
+        vocabulary_with(data, size, &all);
         parse_vocabulary(all.data, all.size, 0);
     }
     bytes_free(&all);

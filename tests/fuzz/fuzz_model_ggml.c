@@ -6,21 +6,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A model that serves all inputs; libFuzzer never ends in between. */
-struct stock {
-    struct bytes file, vocabulary;
-    struct tw_whisper_model *model;
-};
-
-static const struct stock *stock(void)
+/* The vocabulary for all texts; libFuzzer never ends in between. */
+static const struct tw_vocab *stock_vocabulary(void)
 {
-    static struct stock s;
-    if (s.model == NULL) {
-        struct synthetic_options o = fuzz_options(TW_F16, 2);
-        s.model = synthetic_model(&o, &s.file);
-        fuzz_ggml_vocabulary(&s.file, &s.vocabulary);
-    }
-    return &s;
+    static struct bytes file;
+    static struct tw_whisper_model *model;
+    struct synthetic_options o = fuzz_options(TW_F16, 2);
+    if (model == NULL)
+        model = synthetic_model(&o, &file);
+    return &model->vocab;
 }
 
 static void parse(const unsigned char *data, size_t size)
@@ -43,7 +37,7 @@ static void parse(const unsigned char *data, size_t size)
 /* Every byte is a token of the stock vocabulary, so the tokens must spell the text. */
 static void encode(const char *text, size_t size)
 {
-    const struct tw_vocab *v = &stock()->model->vocab;
+    const struct tw_vocab *v = stock_vocabulary();
     int32_t *tokens = malloc((size + 1) * sizeof *tokens);
     size_t at = 0;
     if (tokens == NULL)
@@ -70,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         encode((const char *)data, size);
     } else if (kind == FUZZ_SHORT_FILE && size >= FUZZ_HEADER_BYTES) {
         struct bytes file = {0};
-        fuzz_complete_ggml(data, size, &stock()->vocabulary, &file);
+        fuzz_complete_ggml(data, size, &file);
         parse(file.data, file.size);
         bytes_free(&file);
     } else if (kind == FUZZ_WHOLE_FILE) {

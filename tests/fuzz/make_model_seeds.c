@@ -37,7 +37,8 @@ static void ggml_seeds(const char *folder)
 
 static void ct2_seeds(const char *folder)
 {
-    static const char json[] = "[\"!\", \"\\u0120a\", \"\", \"<|endoftext|>\"]", lines[] = "!\n\xc4\xa0" "a\r\n\n";
+    static const char json[] = "[\"!\", \"\\u0120a\", \"\", \"<|endoftext|>\"]", lines[] = "!\n\xc4\xa0"
+                                                                                           "a\r\n\n";
     static const char tail[] = "<|endoftext|>\n<|startoftranscript|>\n";
     struct synthetic_options o = fuzz_options(TW_F16, 2);
     struct bytes file = {0}, data = {0};

@@ -49,7 +49,7 @@ static void put_embedding(struct bytes *file, const unsigned char *header)
         put_zeros(file, tokens * tw_row_bytes(ours, width));
 }
 
-void fuzz_complete_ggml(const unsigned char *data, size_t size, const struct bytes *vocabulary, struct bytes *file)
+void fuzz_complete_ggml(const unsigned char *data, size_t size, struct bytes *file)
 {
     uint32_t mels = load_u32(data + 36) == 128 ? 128 : 80;
     bytes_put(file, "lmgg", 4);
@@ -57,19 +57,16 @@ void fuzz_complete_ggml(const unsigned char *data, size_t size, const struct byt
     bytes_u32(file, mels);
     bytes_u32(file, TW_MEL_FILTER_BINS);
     put_zeros(file, (size_t)mels * TW_MEL_FILTER_BINS * sizeof(float));
-    bytes_put(file, vocabulary->data, vocabulary->size);
+    bytes_u32(file, FUZZ_TEXT_TOKENS);
+    put_zeros(file, FUZZ_TEXT_TOKENS * sizeof(uint32_t));
     put_embedding(file, data);
     bytes_put(file, data + FUZZ_HEADER_BYTES, size - FUZZ_HEADER_BYTES);
 }
 
-static size_t vocabulary_start(const struct bytes *file)
+/* Where the first tensor of a file begins. */
+static size_t tensors_start(const struct bytes *file)
 {
-    return FILTERS_AT + 8 + (size_t)load_u32(file->data + FILTERS_AT) * TW_MEL_FILTER_BINS * sizeof(float);
-}
-
-static size_t vocabulary_end(const struct bytes *file)
-{
-    size_t at = vocabulary_start(file);
+    size_t at = FILTERS_AT + 8 + (size_t)load_u32(file->data + FILTERS_AT) * TW_MEL_FILTER_BINS * sizeof(float);
     uint32_t count = load_u32(file->data + at);
     at += 4;
     for (uint32_t i = 0; i < count; i++)
@@ -77,16 +74,10 @@ static size_t vocabulary_end(const struct bytes *file)
     return at;
 }
 
-void fuzz_ggml_vocabulary(const struct bytes *file, struct bytes *vocabulary)
-{
-    size_t start = vocabulary_start(file);
-    bytes_put(vocabulary, file->data + start, vocabulary_end(file) - start);
-}
-
 void fuzz_shorten_ggml(const struct bytes *file, struct bytes *data)
 {
     struct bytes embedding = {0};
-    size_t start = vocabulary_end(file), name = bytes_find(file, EMBEDDING, start);
+    size_t start = tensors_start(file), name = bytes_find(file, EMBEDDING, start);
     put_embedding(&embedding, file->data + 4);
     size_t at = name - 20; /* three numbers and two dimensions before the name */
     bytes_put(data, file->data + 4, FUZZ_HEADER_BYTES);
@@ -141,7 +132,8 @@ void fuzz_touch(struct tw_whisper_model *model)
     if (tw_model_parts(model, &parts, &count, NULL) < 0)
         return;
     for (size_t i = 0; i < count; i++) {
-        const unsigned char *data = parts[i].kind == TW_PART_VECTOR ? (const void *)*parts[i].vector : parts[i].matrix->data;
+        const unsigned char *data =
+            parts[i].kind == TW_PART_VECTOR ? (const void *)*parts[i].vector : parts[i].matrix->data;
         size_t bytes = parts[i].kind == TW_PART_VECTOR
                            ? (size_t)tw_model_part_numbers(&parts[i]) * sizeof(float)
                            : tw_row_bytes(parts[i].matrix->type, parts[i].matrix->cols) * (size_t)parts[i].matrix->rows;

@@ -23,7 +23,8 @@ void bytes_put(struct bytes *b, const void *data, size_t size)
 
 void bytes_u32(struct bytes *b, uint32_t v)
 {
-    unsigned char p[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24)};
+    unsigned char p[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                          (unsigned char)(v >> 24)};
     bytes_put(b, p, 4);
 }
 
@@ -45,8 +46,16 @@ size_t bytes_find(const struct bytes *b, const char *text, size_t from)
 struct synthetic_options synthetic_defaults(void)
 {
     return (struct synthetic_options){
-        .sizes = {.n_vocab = 51864, .n_audio_ctx = 64, .n_audio_state = 64, .n_audio_head = 2, .n_audio_layer = 2,
-                  .n_text_ctx = 448, .n_text_state = 64, .n_text_head = 2, .n_text_layer = 2, .n_mels = 80},
+        .sizes = {.n_vocab = 51864,
+                  .n_audio_ctx = 64,
+                  .n_audio_state = 64,
+                  .n_audio_head = 2,
+                  .n_audio_layer = 2,
+                  .n_text_ctx = 448,
+                  .n_text_state = 64,
+                  .n_text_head = 2,
+                  .n_text_layer = 2,
+                  .n_mels = 80},
         .type = TW_F16,
         .seed = 1,
     };
@@ -55,8 +64,16 @@ struct synthetic_options synthetic_defaults(void)
 struct synthetic_options synthetic_smallest(void)
 {
     return (struct synthetic_options){
-        .sizes = {.n_vocab = 51864, .n_audio_ctx = 8, .n_audio_state = 32, .n_audio_head = 1, .n_audio_layer = 1,
-                  .n_text_ctx = 16, .n_text_state = 32, .n_text_head = 1, .n_text_layer = 1, .n_mels = 80},
+        .sizes = {.n_vocab = 51864,
+                  .n_audio_ctx = 8,
+                  .n_audio_state = 32,
+                  .n_audio_head = 1,
+                  .n_audio_layer = 1,
+                  .n_text_ctx = 16,
+                  .n_text_state = 32,
+                  .n_text_head = 1,
+                  .n_text_layer = 1,
+                  .n_mels = 80},
         .type = TW_Q8_0,
         .seed = 1,
     };
@@ -140,8 +157,8 @@ static void put_rows(struct bytes *b, enum tw_type type, const float *w, size_t 
 }
 
 /* One tensor of a ggml file: dims are a (fastest), b, c; those beyond n_dims are 1. */
-static void tensor(const struct synthetic_options *o, struct bytes *f, enum tw_type type, const char *name, int n_dims, int a,
-                   int b, int c)
+static void tensor(const struct synthetic_options *o, struct bytes *f, enum tw_type type, const char *name, int n_dims,
+                   int a, int b, int c)
 {
     const uint32_t numbers[] = {[TW_F32] = 0, [TW_F16] = 1, [TW_Q5_0] = 6, [TW_Q8_0] = 8};
     const int dims[] = {a, b, c};
@@ -164,18 +181,14 @@ static void layer_tensors(const struct synthetic_options *o, struct bytes *f, co
         const char *name;
         int cols, rows; /* rows 0: a vector */
     } list[] = {
-        {"mlp_ln.weight", w, 0},           {"mlp_ln.bias", w, 0},
-        {"mlp.0.weight", w, 4 * w},        {"mlp.0.bias", 4 * w, 0},
-        {"mlp.2.weight", 4 * w, w},        {"mlp.2.bias", w, 0},
-        {"attn_ln.weight", w, 0},          {"attn_ln.bias", w, 0},
-        {"attn.query.weight", w, w},       {"attn.query.bias", w, 0},
-        {"attn.key.weight", w, w},         {"attn.value.weight", w, w},
-        {"attn.value.bias", w, 0},         {"attn.out.weight", w, w},
-        {"attn.out.bias", w, 0},           {"cross_attn_ln.weight", w, 0},
-        {"cross_attn_ln.bias", w, 0},      {"cross_attn.query.weight", w, w},
-        {"cross_attn.query.bias", w, 0},   {"cross_attn.key.weight", w, w},
-        {"cross_attn.value.weight", w, w}, {"cross_attn.value.bias", w, 0},
-        {"cross_attn.out.weight", w, w},   {"cross_attn.out.bias", w, 0},
+        {"mlp_ln.weight", w, 0},         {"mlp_ln.bias", w, 0},           {"mlp.0.weight", w, 4 * w},
+        {"mlp.0.bias", 4 * w, 0},        {"mlp.2.weight", 4 * w, w},      {"mlp.2.bias", w, 0},
+        {"attn_ln.weight", w, 0},        {"attn_ln.bias", w, 0},          {"attn.query.weight", w, w},
+        {"attn.query.bias", w, 0},       {"attn.key.weight", w, w},       {"attn.value.weight", w, w},
+        {"attn.value.bias", w, 0},       {"attn.out.weight", w, w},       {"attn.out.bias", w, 0},
+        {"cross_attn_ln.weight", w, 0},  {"cross_attn_ln.bias", w, 0},    {"cross_attn.query.weight", w, w},
+        {"cross_attn.query.bias", w, 0}, {"cross_attn.key.weight", w, w}, {"cross_attn.value.weight", w, w},
+        {"cross_attn.value.bias", w, 0}, {"cross_attn.out.weight", w, w}, {"cross_attn.out.bias", w, 0},
     };
     size_t count = strcmp(side, "encoder") == 0 ? 15 : 24;
     for (size_t i = 0; i < count; i++) {
@@ -347,12 +360,14 @@ static void ct2_layer(struct ct2 *c, const char *side, int layer)
 #define UNDER(name) (snprintf(base, sizeof base, "%s/layer_%d/%s", side, layer, name), base)
 #define FROM(name) (snprintf(from, sizeof from, "%s%s", ggml, name), from)
     ct2_norm(c, UNDER("self_attention/layer_norm"), FROM("attn_ln"));
-    ct2_linear(c, UNDER("self_attention/linear_0"), w, w, ggml, (const char *[]){"attn.query", "attn.key", "attn.value"});
+    ct2_linear(c, UNDER("self_attention/linear_0"), w, w, ggml,
+               (const char *[]){"attn.query", "attn.key", "attn.value"});
     ct2_linear(c, UNDER("self_attention/linear_1"), w, w, ggml, (const char *[]){"attn.out", NULL, NULL});
     if (strcmp(side, "decoder") == 0) {
         ct2_norm(c, UNDER("attention/layer_norm"), FROM("cross_attn_ln"));
         ct2_linear(c, UNDER("attention/linear_0"), w, w, ggml, (const char *[]){"cross_attn.query", NULL, NULL});
-        ct2_linear(c, UNDER("attention/linear_1"), w, w, ggml, (const char *[]){"cross_attn.key", "cross_attn.value", NULL});
+        ct2_linear(c, UNDER("attention/linear_1"), w, w, ggml,
+                   (const char *[]){"cross_attn.key", "cross_attn.value", NULL});
         ct2_linear(c, UNDER("attention/linear_2"), w, w, ggml, (const char *[]){"cross_attn.out", NULL, NULL});
     }
     ct2_norm(c, UNDER("ffn/layer_norm"), FROM("mlp_ln"));

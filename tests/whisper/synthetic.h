@@ -1,7 +1,7 @@
 /*
  * Small Whisper models with random weights, made in memory as files: for tests that need a model and not its text. The
- * same options give the same weights in both file forms. The lists of names here are written by hand and are independent
- * of those in the readers.
+ * same options give the same weights in both file forms. The lists of names here are written by hand and are
+ * independent of those in the readers.
  */
 #ifndef SYNTHETIC_H
 #define SYNTHETIC_H
@@ -29,7 +29,8 @@ struct synthetic_options {
 
 /* English only, 2 + 2 layers, width 64, 2 heads, 64 audio and 448 text positions, 80 mels, f16: 7 MB. */
 struct synthetic_options synthetic_defaults(void);
-/* As small as a vocabulary of Whisper's size allows (2 MB): 1 + 1 layers, width 32, 1 head, 8 and 16 positions, q8_0. */
+/* As small as a vocabulary of Whisper's size allows (2 MB): 1 + 1 layers, width 32, 1 head, 8 and 16 positions, q8_0.
+ */
 struct synthetic_options synthetic_smallest(void);
 
 /* A ggml file. */

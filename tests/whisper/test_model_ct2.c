@@ -49,8 +49,11 @@ static void free_pair(struct pair *p)
 
 static int parse(const struct pair *p, struct tw_whisper_model **m, struct tw_error *err)
 {
-    struct tw_ct2_files files = {.name = NAME, .model = p->model.data, .model_size = p->model.size,
-                                 .vocabulary = p->words.data, .vocabulary_size = p->words.size};
+    struct tw_ct2_files files = {.name = NAME,
+                                 .model = p->model.data,
+                                 .model_size = p->model.size,
+                                 .vocabulary = p->words.data,
+                                 .vocabulary_size = p->words.size};
     return tw_model_parse_ct2(&files, m, err);
 }
 
@@ -214,7 +217,8 @@ static void other_models_are_refused(void **state)
 {
     struct synthetic_options o = small_f16();
     struct pair p = make(&o);
-    size_t activation = rank_of(&p.model, "decoder/activation") + 6, pre_norm = rank_of(&p.model, "decoder/pre_norm") + 6;
+    size_t activation = rank_of(&p.model, "decoder/activation") + 6,
+           pre_norm = rank_of(&p.model, "decoder/pre_norm") + 6;
     size_t alibi = rank_of(&p.model, "decoder/alibi") + 6, heads = rank_of(&p.model, "encoder/num_heads") + 6;
     (void)state;
     assert_byte_refused(&p, 0, 5, TW_E_UNSUPPORTED, "binary version 6");
@@ -234,7 +238,8 @@ static void damage_is_named(void **state)
 {
     struct synthetic_options o = small_f16();
     struct pair p = make(&o);
-    size_t conv = rank_of(&p.model, "encoder/conv1/bias"), up = rank_of(&p.model, "encoder/layer_0/ffn/linear_0/weight");
+    size_t conv = rank_of(&p.model, "encoder/conv1/bias"),
+           up = rank_of(&p.model, "encoder/layer_0/ffn/linear_0/weight");
     size_t name = bytes_find(&p.model, "encoder/conv1/bias", 0);
     (void)state;
     assert_byte_refused(&p, conv, 5, TW_E_FORMAT, "5 dimensions");
@@ -403,15 +408,20 @@ static void json_that_is_no_vocabulary(void **state)
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"", "not JSON"}, {"[", "not JSON"}, {"{}", "not a list"}, {"[1]", "not a string"}, {"[\"a\"]", "1 tokens"}, {"[\" \"]", "character"},
+        {"", "not JSON"},        {"[", "not JSON"},       {"{}", "not a list"},
+        {"[1]", "not a string"}, {"[\"a\"]", "1 tokens"}, {"[\" \"]", "character"},
     };
     struct synthetic_options o = small_f16();
     struct bytes model = {0};
     (void)state;
     synthetic_ct2(&o, &model);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct tw_ct2_files files = {.name = NAME, .model = model.data, .model_size = model.size, .vocabulary = cases[i].text,
-                                     .vocabulary_size = strlen(cases[i].text), .vocabulary_is_json = 1};
+        struct tw_ct2_files files = {.name = NAME,
+                                     .model = model.data,
+                                     .model_size = model.size,
+                                     .vocabulary = cases[i].text,
+                                     .vocabulary_size = strlen(cases[i].text),
+                                     .vocabulary_is_json = 1};
         struct tw_whisper_model *m;
         struct tw_error err;
         assert_int_equal(tw_model_parse_ct2(&files, &m, &err), TW_E_FORMAT);

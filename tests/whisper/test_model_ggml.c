@@ -73,8 +73,8 @@ static void assert_vector(const struct synthetic_options *o, const char *name, c
 }
 
 /* A matrix is worth what the stored form of the weights is. */
-static void assert_matrix(const struct synthetic_options *o, const char *name, const struct tw_matrix *m, enum tw_type type,
-                          int64_t rows, int64_t cols)
+static void assert_matrix(const struct synthetic_options *o, const char *name, const struct tw_matrix *m,
+                          enum tw_type type, int64_t rows, int64_t cols)
 {
     size_t count = (size_t)(rows * cols), bytes = tw_row_bytes(type, rows * cols);
     float *w = malloc(count * sizeof *w);
@@ -404,7 +404,8 @@ static void the_order_of_tensors_is_free(void **state)
     struct tw_whisper_model *m;
     (void)state;
     synthetic_ggml(&o, &file);
-    size_t first = header_of(&file, "decoder.positional_embedding", 2), middle = header_of(&file, "encoder.conv1.weight", 3);
+    size_t first = header_of(&file, "decoder.positional_embedding", 2),
+           middle = header_of(&file, "encoder.conv1.weight", 3);
     bytes_put(&turned, file.data, first);
     bytes_put(&turned, file.data + middle, file.size - middle);
     bytes_put(&turned, file.data + first, middle - first);
@@ -439,13 +440,15 @@ static void files_cut_short(void **state)
         assert_int_equal(parse_copy(file.data, size, &err), TW_E_FORMAT);
     for (size_t size = VOCABULARY_AT - 3; size < VOCABULARY_AT + 40; size++)
         assert_int_equal(parse_copy(file.data, size, &err), TW_E_FORMAT);
-    size_t tensors = header_of(&file, "decoder.positional_embedding", 2), last = header_of(&file, "encoder.ln_post.weight", 1);
+    size_t tensors = header_of(&file, "decoder.positional_embedding", 2),
+           last = header_of(&file, "encoder.ln_post.weight", 1);
     for (size_t size = tensors - 3; size < tensors + 60; size++)
         assert_int_equal(parse_copy(file.data, size, &err), TW_E_FORMAT);
     for (size_t size = last; size < file.size; size++)
         assert_int_equal(parse_copy(file.data, size, &err), TW_E_FORMAT);
     for (int i = 0; i < 100; i++)
-        assert_int_equal(parse_copy(file.data, (size_t)tw_random_range(&random, 0, (int64_t)file.size - 1), &err), TW_E_FORMAT);
+        assert_int_equal(parse_copy(file.data, (size_t)tw_random_range(&random, 0, (int64_t)file.size - 1), &err),
+                         TW_E_FORMAT);
     assert_int_equal(parse_copy(file.data, file.size, &err), TW_OK);
     bytes_free(&file);
 }
@@ -529,8 +532,8 @@ static void other_files_are_named(void **state)
         {"version https://git-lfs.github.com/spec/v1\n", 43, "Git LFS"},
         {"<!DOCTYPE html>", 15, "web page"},
         {"RIFF\0\0\0\0WAVE", 12, "sound"},
-        {"lmg", 3, "other bytes"},
-        {"ggml", 4, "other bytes"},
+        {"lmg", 3, "unknown kind"},
+        {"ggml", 4, "unknown kind"},
         {"hello", 5, "not a Whisper model"},
     };
     (void)state;

@@ -104,9 +104,9 @@ static void words_are_cut_as_gpt2_does(void **state)
 {
     /* Tokens that reach across words are there to be missed. */
     static const char *const words[] = {
-        "a",  "b",  "d",  "o",  "n",  "t",   "s",      "'",       " ",  "\n",  "1",   "2",    "!",    "don", "'t",
-        "'s", " a", " b", "ab", "1a", "a!",  "a b",    " 12",     "12", " !!", "  ",  "\n ",  " \n",  "!'", "'re",
-        "r",  "e",  "\t", "\xc3", "\xa9", "\xc3\xa9", "a\303\251b", "b'", "st", "ta",  " '", "!\xc3\xa9",
+        "a",  "b",   "d",  "o",  "n",  "t",    "s",    "'",        " ",          "\n", "1",   "2",  "!",   "don",
+        "'t", "'s",  " a", " b", "ab", "1a",   "a!",   "a b",      " 12",        "12", " !!", "  ", "\n ", " \n",
+        "!'", "'re", "r",  "e",  "\t", "\xc3", "\xa9", "\xc3\xa9", "a\303\251b", "b'", "st",  "ta", " '",  "!\xc3\xa9",
     };
     struct tw_token_text text[sizeof words / sizeof words[0]];
     struct tw_vocab v;
@@ -144,7 +144,9 @@ static void bytes_beyond_ascii_are_letters(void **state)
     struct tw_vocab v;
     (void)state;
     make(&v, text, words, sizeof words / sizeof words[0]);
-    assert_split(&v, "a\303\251b", "a\xc3\xa9" "b|");
+    assert_split(&v, "a\303\251b",
+                 "a\xc3\xa9"
+                 "b|");
     assert_split(&v, "a \xc3\xa9", "a| \xc3\xa9|");
     assert_split(&v, "!\xc3\xa9", "!|\xc3\xa9|");
     assert_split(&v, "b!", "b|!|");
@@ -208,7 +210,8 @@ static void tokens_spell_any_text(void **state)
         int32_t tokens[64];
         size_t size = (size_t)tw_random_range(&random, 0, 64), at = 0;
         for (size_t i = 0; i < size; i++)
-            text[i] = (unsigned char)(round % 2 ? tw_random_range(&random, 0, 255) : " ab'st1\n"[tw_random_range(&random, 0, 7)]);
+            text[i] = (unsigned char)(round % 2 ? tw_random_range(&random, 0, 255)
+                                                : " ab'st1\n"[tw_random_range(&random, 0, 7)]);
         int64_t n = tw_vocab_encode(&m->vocab, (const char *)text, size, tokens, 64, NULL);
         assert_in_range(n, 0, 64);
         for (int64_t i = 0; i < n; i++) {
