@@ -4,7 +4,6 @@
 #include "whisper/model_parts.h"
 #include "whisper/vocab_file.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* Reader of whisper.cpp's model files: header, mel filters, text tokens, then tensors to the end of the file. */
-
 #include "base/memory.h"
 #include "whisper/cursor.h"
 #include "whisper/model_parts.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

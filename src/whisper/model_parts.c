@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,22 +218,17 @@ static void add_mlp(struct list *l, struct tw_norm *norm, struct tw_linear *up, 
     add_linear(l, "mlp.2.weight", "mlp.2.bias", down, 4 * width, width);
 }
 
-static void add_self_attention(struct list *l, struct tw_attention_weights *a, int64_t width)
+/* name is "attn" or "cross_attn", the layer's prefix is set. */
+static void add_attention(struct list *l, const char *name, struct tw_attention_weights *a, int64_t width)
 {
-    add_norm(l, "attn_ln.weight", "attn_ln.bias", &a->norm, width);
-    add_linear(l, "attn.query.weight", "attn.query.bias", &a->q, width, width);
-    add_matrix(l, "attn.key.weight", &a->k.weight, width, width);
-    add_linear(l, "attn.value.weight", "attn.value.bias", &a->v, width, width);
-    add_linear(l, "attn.out.weight", "attn.out.bias", &a->out, width, width);
-}
-
-static void add_cross_attention(struct list *l, struct tw_attention_weights *a, int64_t width)
-{
-    add_norm(l, "cross_attn_ln.weight", "cross_attn_ln.bias", &a->norm, width);
-    add_linear(l, "cross_attn.query.weight", "cross_attn.query.bias", &a->q, width, width);
-    add_matrix(l, "cross_attn.key.weight", &a->k.weight, width, width);
-    add_linear(l, "cross_attn.value.weight", "cross_attn.value.bias", &a->v, width, width);
-    add_linear(l, "cross_attn.out.weight", "cross_attn.out.bias", &a->out, width, width);
+    size_t layer = strlen(l->prefix);
+    snprintf(l->prefix + layer, sizeof l->prefix - layer, "%s", name);
+    add_norm(l, "_ln.weight", "_ln.bias", &a->norm, width);
+    add_linear(l, ".query.weight", ".query.bias", &a->q, width, width);
+    add_matrix(l, ".key.weight", &a->k.weight, width, width);
+    add_linear(l, ".value.weight", ".value.bias", &a->v, width, width);
+    add_linear(l, ".out.weight", ".out.bias", &a->out, width, width);
+    l->prefix[layer] = '\0';
 }
 
 static void add_decoder(struct list *l, struct tw_whisper_model *m)
@@ -244,8 +238,8 @@ static void add_decoder(struct list *l, struct tw_whisper_model *m)
         struct tw_decoder_layer *layer = &m->decoder[i];
         snprintf(l->prefix, sizeof l->prefix, "decoder.blocks.%d.", i);
         add_mlp(l, &layer->mlp_norm, &layer->mlp_up, &layer->mlp_down, width);
-        add_self_attention(l, &layer->self, width);
-        add_cross_attention(l, &layer->cross, width);
+        add_attention(l, "attn", &layer->self, width);
+        add_attention(l, "cross_attn", &layer->cross, width);
     }
     l->prefix[0] = '\0';
     add_norm(l, "decoder.ln.weight", "decoder.ln.bias", &m->decoder_norm, width);
@@ -260,7 +254,7 @@ static void add_encoder(struct list *l, struct tw_whisper_model *m)
         struct tw_encoder_layer *layer = &m->encoder[i];
         snprintf(l->prefix, sizeof l->prefix, "encoder.blocks.%d.", i);
         add_mlp(l, &layer->mlp_norm, &layer->mlp_up, &layer->mlp_down, width);
-        add_self_attention(l, &layer->self, width);
+        add_attention(l, "attn", &layer->self, width);
     }
     l->prefix[0] = '\0';
     add_norm(l, "encoder.ln_post.weight", "encoder.ln_post.bias", &m->encoder_norm, width);

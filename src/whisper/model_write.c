@@ -1,5 +1,4 @@
 /* Writer of whisper.cpp's model files. */
-#include "base/memory.h"
 #include "base/new_file.h"
 #include "whisper/model_parts.h"
 
