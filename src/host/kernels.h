@@ -13,10 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Longest run of a product's terms that is added up in one chain of float additions; longer sums are made of partial
- * sums. A multiple of every block of the stored types.
- */
+/* Longest run of the summed dimension that `tile` and `weigh` are given; a multiple of every stored type's block. */
 #define TW_CHUNK 256
 
 #define TW_DOT_ROWS 8       /* most rows of `dots` and `weigh` */

@@ -260,7 +260,7 @@ TILE(tile_2, ROWS_2)
 TILE(tile_4, ROWS_4)
 TILE(tile_6, ROWS_6)
 
-static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
+static void tile_run(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
 {
     if (rows > 4)
         tile_6(k, a, b, c, c_stride, add_to);

@@ -260,7 +260,7 @@ TILE(tile_4, ROWS_4)
 TILE(tile_8, ROWS_8)
 TILE(tile_12, ROWS_12)
 
-static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
+static void tile_run(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add_to)
 {
     if (rows > 8)
         tile_12(k, a, b, c, c_stride, add_to);

@@ -7,16 +7,31 @@
 #define MR 4
 #define NR 8
 
-/* Rows of c are summed apart so that a compiler can keep one in vector registers. */
+#define RUN 64 /* terms of a float sum before they join a double one */
+
+/* NR neighbouring sums at a time, so that a compiler can keep them in vector registers. */
+static void tile_row(int64_t k, const float *a, const float *b, double *sum)
+{
+    for (int64_t from = 0; from < k; from += RUN) {
+        int64_t end = k - from < RUN ? k : from + RUN;
+        float part[NR] = {0};
+        for (int64_t p = from; p < end; p++)
+            for (int j = 0; j < NR; j++)
+                part[j] += a[p * MR] * b[p * NR + j];
+        for (int j = 0; j < NR; j++)
+            sum[j] += (double)part[j];
+    }
+}
+
 static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add)
 {
-    for (int i = 0; i < rows; i++) {
-        float sum[NR] = {0};
-        for (int64_t p = 0; p < k; p++)
-            for (int j = 0; j < NR; j++)
-                sum[j] += a[p * MR + i] * b[p * NR + j];
+    for (int i = 0; i < rows; i++, c += c_stride) {
+        double sum[NR] = {0};
+        for (int j = 0; j < NR && add; j++)
+            sum[j] = (double)c[j];
+        tile_row(k, a + i, b, sum);
         for (int j = 0; j < NR; j++)
-            c[i * c_stride + j] = add ? c[i * c_stride + j] + sum[j] : sum[j];
+            c[j] = (float)sum[j];
     }
 }
 
