@@ -32,6 +32,8 @@ static void check(const struct tw_bundle *bundle)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    /* Bundles do not depend on each other: more of them only take time. */
+    size = size > 64 ? 64 : size;
     for (size_t at = 0; at < size;) {
         struct tw_bundle bundle;
         unsigned skip;
