@@ -98,7 +98,7 @@ static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *s
     state->factor = expf(state->max - base);
     double sum = state->sum * (double)state->factor;
     for (int64_t i = 0; i < n; i++) {
-        y[i] = expf(scale * x[i] - base);
+        y[i] = expf((float)((double)scale * (double)x[i] - (double)base));
         sum += (double)y[i];
     }
     state->sum = sum;

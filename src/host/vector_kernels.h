@@ -304,7 +304,7 @@ INLINE V v_exp_sum(V x, V extra)
     p = v_fma(p, r, v_set(0.166665206313f));
     p = v_fma(p, r, v_set(0.499999934476f));
     p = v_add(v_fma(v_mul(r, r), p, r), v_set(1));
-    return v_zero_below(x, v_set(-87.33f), v_scale2(p, n));
+    return v_zero_below(x, v_set(-87.33654f), v_scale2(p, n));
 }
 
 INLINE V v_exp(V x)
