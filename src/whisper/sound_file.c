@@ -143,7 +143,8 @@ static int open_handle(struct sound_file *f, struct tw_error *err)
     if (f->failed.code != 0)
         return tw_fail(err, f->failed.code, "%s", f->failed.text);
     if (f->handle == NULL)
-        return tw_fail(err, TW_E_FORMAT, "%s is not a sound file that can be read (WAV, FLAC, Ogg, MP3, ...): %s", name,
+        return tw_fail(err, TW_E_FORMAT,
+                       "%s is not a sound file of a known kind; convert it to WAV, FLAC, Ogg or MP3 (%s)", name,
                        sf_strerror(NULL));
     if (info.samplerate < TW_SOUND_RATE_MIN || info.samplerate > TW_SOUND_RATE_MAX)
         return tw_fail(err, TW_E_UNSUPPORTED, "%s has %d samples a second; %d to %d can be read", name, info.samplerate,

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* /var/tmp is on a disk where /tmp may be memory. */
 static const char *folder(void)
 {
     const char *dir = getenv("TMPDIR");
-    return dir != NULL && dir[0] != '\0' ? dir : "/tmp";
+    if (dir != NULL && dir[0] != '\0')
+        return dir;
+    return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
 int tw_temp_file_open(struct tw_error *err)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Makes one in TMPDIR, or /tmp where that is not set, readable by this user only. Returns its descriptor (>= 0), which
- * the caller closes, or TW_E_IO.
+ * Makes one in TMPDIR, or in /var/tmp or /tmp where that is not set, readable by this user only. Returns its descriptor
+ * (>= 0), which the caller closes, or TW_E_IO.
  */
 int tw_temp_file_open(struct tw_error *err);
 

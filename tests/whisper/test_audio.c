@@ -290,8 +290,8 @@ static void what_is_no_sound_is_refused(void **state)
     write_file(text, "a text\nof two lines\n", 20);
     write_file(model, "lmgg\x99\xca\0\0\xdc\5\0\0\0\2\0\0\x08\0\0\0\6\0\0\0", 24);
     write_file(empty, "", 0);
-    assert_refused(text, TW_E_FORMAT, "not a sound file");
-    assert_refused(model, TW_E_FORMAT, "not a sound file");
+    assert_refused(text, TW_E_FORMAT, "not a sound file of a known kind");
+    assert_refused(model, TW_E_FORMAT, "not a sound file of a known kind");
     assert_refused(empty, TW_E_FORMAT, "empty");
     assert_refused(folder, TW_E_FORMAT, "directory");
     assert_refused("/dev/zero", TW_E_FORMAT, "device");
