@@ -109,104 +109,133 @@ static void transpose(const float *const *rows, int n_rows, int64_t n, float *ds
 
 /* ---- products with few rows ---- */
 
-/* rows x cols products of k numbers; both constants, so that the accumulators are registers. */
-INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const float *a, int64_t a_stride,
-                      const unsigned char *w, size_t w_stride, float *out, int64_t out_stride)
+#define FOLD (TERMS * LANES) /* products that go into the registers before they are put aside */
+
+/*
+ * Adds rows x cols products of n <= FOLD numbers to total; type and both counts are constants, so that the accumulators
+ * are registers.
+ */
+INLINE void fold(enum tw_type type, int rows, int cols, int64_t n, const float *a, int64_t a_stride,
+                 const unsigned char *w, size_t w_stride, V (*total)[4])
+{
+    V sum[TW_DOT_ROWS][4];
+    int64_t p = 0;
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int j = 0; j < cols; j++)
+            sum[r][j] = v_zero();
+    for (; p + BLOCK <= n; p += BLOCK) {
+        UNROLL for (int s = 0; s < BLOCK; s += LANES) {
+            V x[4];
+            UNROLL for (int j = 0; j < cols; j++)
+                x[j] = widen_at(type, w + (size_t)j * w_stride, p + s);
+            UNROLL for (int r = 0; r < rows; r++) {
+                V y = v_load(a + r * a_stride + p + s);
+                UNROLL for (int j = 0; j < cols; j++)
+                    sum[r][j] = v_fma(x[j], y, sum[r][j]);
+            }
+        }
+    }
+    for (; p < n; p += LANES) {
+        int64_t some = n - p < LANES ? n - p : LANES;
+        UNROLL for (int j = 0; j < cols; j++) {
+            V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), some);
+            UNROLL for (int r = 0; r < rows; r++)
+                sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, some), sum[r][j]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int j = 0; j < cols; j++)
+            total[r][j] = v_add(total[r][j], sum[r][j]);
+}
+
+typedef void fold_function(int64_t n, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,
+                           V (*total)[4]);
+
+#define FOLD_FUNCTION(name, type, rows, cols)                                                                          \
+    static void name(int64_t n, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,             \
+                     V(*total)[4])                                                                                     \
+    {                                                                                                                  \
+        fold(type, rows, cols, n, a, a_stride, w, w_stride, total);                                                    \
+    }
+/* For as many columns as fit the registers, and for one. */
+#define FOLD_PAIR(name, type, rows)                                                                                    \
+    FOLD_FUNCTION(name##_many, type, rows, DOT_COLS(rows)) FOLD_FUNCTION(name##_one, type, rows, 1)
+#define PAIR(name) {name##_many, name##_one}
+
+FOLD_PAIR(fold_1, TW_F32, 1)
+FOLD_PAIR(fold_2, TW_F32, 2)
+FOLD_PAIR(fold_3, TW_F32, 3)
+FOLD_PAIR(fold_4, TW_F32, 4)
+FOLD_PAIR(fold_5, TW_F32, 5)
+FOLD_PAIR(fold_6, TW_F32, 6)
+FOLD_PAIR(fold_7, TW_F32, 7)
+FOLD_PAIR(fold_8, TW_F32, 8)
+FOLD_PAIR(fold_f16, TW_F16, 1)
+FOLD_PAIR(fold_bf16, TW_BF16, 1)
+FOLD_PAIR(fold_q5_0, TW_Q5_0, 1)
+FOLD_PAIR(fold_q8_0, TW_Q8_0, 1)
+
+static fold_function *const folds_f32[TW_DOT_ROWS + 1][2] = {
+    [1] = PAIR(fold_1), [2] = PAIR(fold_2), [3] = PAIR(fold_3), [4] = PAIR(fold_4),
+    [5] = PAIR(fold_5), [6] = PAIR(fold_6), [7] = PAIR(fold_7), [8] = PAIR(fold_8),
+};
+static fold_function *const folds_stored[TW_TYPE_COUNT][2] = {
+    [TW_F32] = PAIR(fold_1),
+    [TW_F16] = PAIR(fold_f16),
+    [TW_BF16] = PAIR(fold_bf16),
+    [TW_Q5_0] = PAIR(fold_q5_0),
+    [TW_Q8_0] = PAIR(fold_q8_0),
+};
+
+/*
+ * rows x cols dots. With several rows, stored weights are widened once into `wide` and then serve all of them; a single
+ * row widens them in registers. Both add in the same order, so a row's result does not depend on how many there are.
+ */
+static void dot_group(enum tw_type type, int rows, int cols, fold_function *add_fold, float *wide, int64_t k,
+                      const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride, float *out,
+                      int64_t out_stride)
 {
     V total[TW_DOT_ROWS][4];
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int j = 0; j < 4; j++)
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < 4; j++)
             total[r][j] = v_zero();
-    for (int64_t from = 0; from < k; from += TERMS * LANES) {
-        int64_t end = k - from < TERMS * LANES ? k : from + TERMS * LANES, p = from;
-        V sum[TW_DOT_ROWS][4];
-        UNROLL for (int r = 0; r < rows; r++)
-            UNROLL for (int j = 0; j < cols; j++)
-                sum[r][j] = v_zero();
-        for (; p + BLOCK <= end; p += BLOCK) {
-            UNROLL for (int s = 0; s < BLOCK; s += LANES) {
-                V x[4];
-                UNROLL for (int j = 0; j < cols; j++)
-                    x[j] = widen_at(type, w + (size_t)j * w_stride, p + s);
-                UNROLL for (int r = 0; r < rows; r++) {
-                    V y = v_load(a + r * a_stride + p + s);
-                    UNROLL for (int j = 0; j < cols; j++)
-                        sum[r][j] = v_fma(x[j], y, sum[r][j]);
-                }
-            }
+    for (int64_t from = 0; from < k; from += FOLD) {
+        int64_t n = k - from < FOLD ? k - from : FOLD;
+        const unsigned char *part = w + tw_row_bytes(type, from);
+        size_t part_stride = w_stride;
+        if (wide != NULL) {
+            for (int j = 0; j < cols; j++)
+                widen(type, part + (size_t)j * w_stride, wide + j * FOLD, n);
+            part = (const unsigned char *)wide;
+            part_stride = FOLD * sizeof *wide;
         }
-        for (; p < end; p += LANES) {
-            int64_t n = end - p < LANES ? end - p : LANES;
-            UNROLL for (int j = 0; j < cols; j++) {
-                V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), n);
-                UNROLL for (int r = 0; r < rows; r++)
-                    sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, n), sum[r][j]);
-            }
-        }
-        UNROLL for (int r = 0; r < rows; r++)
-            UNROLL for (int j = 0; j < cols; j++)
-                total[r][j] = v_add(total[r][j], sum[r][j]);
+        add_fold(n, a + from, a_stride, part, part_stride, total);
     }
-    UNROLL for (int r = 0; r < rows; r++) {
+    for (int r = 0; r < rows; r++) {
         float four[4];
         v_sum4(total[r][0], total[r][1], total[r][2], total[r][3], four);
         memcpy(out + r * out_stride, four, (size_t)cols * sizeof *four);
     }
 }
 
-INLINE void dots_rows(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
-                      size_t w_stride, int64_t n, float *out, int64_t out_stride)
-{
-    const int cols = DOT_COLS(rows);
-    int64_t j = 0;
-    for (; j + cols <= n; j += cols)
-        dot_block(type, rows, cols, k, a, a_stride, w + (size_t)j * w_stride, w_stride, out + j, out_stride);
-    for (; j < n; j++)
-        dot_block(type, rows, 1, k, a, a_stride, w + (size_t)j * w_stride, w_stride, out + j, out_stride);
-}
-
-INLINE void dots_type(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
-                      size_t w_stride, int64_t n, float *out, int64_t out_stride)
-{
-#define ROWS(m)                                                                                                        \
-    case m:                                                                                                            \
-        dots_rows(type, m, k, a, a_stride, w, w_stride, n, out, out_stride);                                           \
-        break;
-    switch (rows) {
-        ROWS(1)
-        ROWS(2)
-        ROWS(3)
-        ROWS(4)
-        ROWS(5)
-        ROWS(6)
-        ROWS(7)
-        ROWS(8)
-    }
-#undef ROWS
-}
-
 static void dots(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
                  size_t w_stride, int64_t n, float *out, int64_t out_stride)
 {
-#define TYPE(t)                                                                                                        \
-    case t:                                                                                                            \
-        dots_type(t, rows, k, a, a_stride, w, w_stride, n, out, out_stride);                                           \
-        break;
-    switch (type) {
-        TYPE(TW_F32)
-        TYPE(TW_F16)
-        TYPE(TW_BF16)
-        TYPE(TW_Q5_0)
-        TYPE(TW_Q8_0)
-    default:
-        break;
+    float wide[4 * FOLD];
+    int in_registers = rows == 1 || type == TW_F32;
+    fold_function *const *functions = rows == 1 ? folds_stored[type] : folds_f32[rows];
+    const int cols = DOT_COLS(rows);
+    for (int64_t j = 0; j < n;) {
+        int step = j + cols <= n ? cols : 1;
+        dot_group(type, rows, step, functions[step == 1 && cols > 1], in_registers ? NULL : wide, k, a, a_stride,
+                  w + (size_t)j * w_stride, w_stride, out + j, out_stride);
+        j += step;
     }
-#undef TYPE
 }
 
 /* cols vectors of LANES columns, from column c; both counts constants. */
-INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const float *p, int64_t p_stride,
-                        const unsigned char *v, size_t v_stride, float *o, int64_t o_stride)
+INLINE void weigh_block(int rows, int cols, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
+                        size_t v_stride, float *o, int64_t o_stride)
 {
     V sum[TW_DOT_ROWS][4];
     UNROLL for (int r = 0; r < rows; r++)
@@ -215,7 +244,7 @@ INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const 
     for (int64_t j = 0; j < n; j++) {
         V x[4];
         UNROLL for (int c = 0; c < cols; c++)
-            x[c] = widen_at(type, v + (size_t)j * v_stride, c * LANES);
+            x[c] = widen_at(TW_F32, v + (size_t)j * v_stride, c * LANES);
         UNROLL for (int r = 0; r < rows; r++) {
             V weight = v_set(p[r * p_stride + j]);
             UNROLL for (int c = 0; c < cols; c++)
@@ -230,34 +259,33 @@ INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const 
 }
 
 /* The last d < LANES columns of one row. */
-INLINE void weigh_rest(enum tw_type type, int64_t n, const float *p, const unsigned char *v, size_t v_stride, int64_t d,
-                       float *o)
+static void weigh_rest(int64_t n, const float *p, const unsigned char *v, size_t v_stride, int64_t d, float *o)
 {
     V sum = v_zero();
     for (int64_t j = 0; j < n; j++)
-        sum = v_fma(v_set(p[j]), widen_some(type, v + (size_t)j * v_stride, d), sum);
+        sum = v_fma(v_set(p[j]), widen_some(TW_F32, v + (size_t)j * v_stride, d), sum);
     v_store_n(o, v_add(v_load_n(o, d), sum), d);
 }
 
-INLINE void weigh_rows(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
-                       size_t v_stride, int64_t d, float *o, int64_t o_stride)
+INLINE void weigh_rows(int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride,
+                       int64_t d, float *o, int64_t o_stride)
 {
     const int cols = DOT_COLS(rows);
     int64_t c = 0;
     for (; c + cols * LANES <= d; c += cols * LANES)
-        weigh_block(type, rows, cols, n, p, p_stride, v + tw_row_bytes(type, c), v_stride, o + c, o_stride);
+        weigh_block(rows, cols, n, p, p_stride, v + tw_row_bytes(TW_F32, c), v_stride, o + c, o_stride);
     for (; c + LANES <= d; c += LANES)
-        weigh_block(type, rows, 1, n, p, p_stride, v + tw_row_bytes(type, c), v_stride, o + c, o_stride);
+        weigh_block(rows, 1, n, p, p_stride, v + tw_row_bytes(TW_F32, c), v_stride, o + c, o_stride);
     for (int r = 0; r < rows && c < d; r++)
-        weigh_rest(type, n, p + r * p_stride, v + tw_row_bytes(type, c), v_stride, d - c, o + r * o_stride + c);
+        weigh_rest(n, p + r * p_stride, v + tw_row_bytes(TW_F32, c), v_stride, d - c, o + r * o_stride + c);
 }
 
-INLINE void weigh_type(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
-                       size_t v_stride, int64_t d, float *o, int64_t o_stride)
+static void weigh_f32(int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride,
+                      int64_t d, float *o, int64_t o_stride)
 {
 #define ROWS(m)                                                                                                        \
     case m:                                                                                                            \
-        weigh_rows(type, m, n, p, p_stride, v, v_stride, d, o, o_stride);                                              \
+        weigh_rows(m, n, p, p_stride, v, v_stride, d, o, o_stride);                                                    \
         break;
     switch (rows) {
         ROWS(1)
@@ -272,17 +300,24 @@ INLINE void weigh_type(enum tw_type type, int rows, int64_t n, const float *p, i
 #undef ROWS
 }
 
+#define WIDE_COLS 256 /* columns of stored values that are widened together */
+
 static void weigh(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
                   size_t v_stride, int64_t d, float *o, int64_t o_stride)
 {
+    float wide[TERMS * WIDE_COLS];
     for (int64_t from = 0; from < n; from += TERMS, p += TERMS, v += TERMS * v_stride) {
         int64_t run = n - from < TERMS ? n - from : TERMS;
-        if (type == TW_F16)
-            weigh_type(TW_F16, rows, run, p, p_stride, v, v_stride, d, o, o_stride);
-        else if (type == TW_BF16)
-            weigh_type(TW_BF16, rows, run, p, p_stride, v, v_stride, d, o, o_stride);
-        else
-            weigh_type(TW_F32, rows, run, p, p_stride, v, v_stride, d, o, o_stride);
+        if (type == TW_F32) {
+            weigh_f32(rows, run, p, p_stride, v, v_stride, d, o, o_stride);
+            continue;
+        }
+        for (int64_t c = 0; c < d; c += WIDE_COLS) {
+            int64_t width = d - c < WIDE_COLS ? d - c : WIDE_COLS;
+            for (int64_t j = 0; j < run; j++)
+                widen(type, v + (size_t)j * v_stride + tw_row_bytes(type, c), wide + j * WIDE_COLS, width);
+            weigh_f32(rows, run, p, p_stride, (const unsigned char *)wide, WIDE_COLS * sizeof *wide, width, o + c, o_stride);
+        }
     }
 }
 
