@@ -4,8 +4,8 @@
 
 enum tw_exit {
     TW_EXIT_OK = 0,
-    TW_EXIT_FAILED = 1, /* some of the work could not be done; a sentence on stderr says what */
-    TW_EXIT_USAGE = 2,  /* the command line makes no sense */
+    TW_EXIT_FAILED = 1,  /* some of the work could not be done; a sentence on stderr says what */
+    TW_EXIT_USAGE = 2,   /* the command line makes no sense */
     TW_EXIT_SIGNAL = 128 /* plus the signal's number: 130 after an interrupt */
 };
 

@@ -24,8 +24,8 @@ struct job {
     struct tw_host *host;
     struct tw_whisper_model *model;
     struct tw_whisper *session;
-    char **stems;    /* of the outputs; NULL without a folder */
-    double load_ms;  /* what loading took; counted for the first input only, and 0 after it */
+    char **stems;   /* of the outputs; NULL without a folder */
+    double load_ms; /* what loading took; counted for the first input only, and 0 after it */
     struct tw_progress progress;
     int headings;    /* written to stdout so far */
     int stdout_lost; /* no more text can be delivered */

@@ -74,8 +74,8 @@ static const struct tw_option *find(const struct tw_option *options, size_t n, c
 {
     for (size_t i = 0; i < n; i++) {
         const struct tw_option *o = &options[i];
-        int is_long = size > 2 && typed[1] == '-' && strlen(o->name) == size - 2 &&
-                      memcmp(o->name, typed + 2, size - 2) == 0;
+        int is_long =
+            size > 2 && typed[1] == '-' && strlen(o->name) == size - 2 && memcmp(o->name, typed + 2, size - 2) == 0;
         int is_short = size == 2 && o->letter != 0 && typed[1] == o->letter;
         if (is_long || is_short)
             return o;

@@ -135,15 +135,16 @@ static int is_among(struct identity file, const struct identity *inputs, size_t 
     return 0;
 }
 
-static int spares_inputs(const char *folder, const char *stem, enum tw_format f, const struct identity *inputs, size_t n,
-                         struct tw_error *err)
+static int spares_inputs(const char *folder, const char *stem, enum tw_format f, const struct identity *inputs,
+                         size_t n, struct tw_error *err)
 {
     char *path = output_path(folder, stem, f);
     if (path == NULL)
         return tw_fail(err, TW_E_MEMORY, "there is no memory for the name of an output");
     int code = 0;
     if (is_among(identity_of(path), inputs, n))
-        code = tw_fail(err, TW_E_ARGUMENT, "the output '%s' would replace an input; choose another folder with -o", path);
+        code =
+            tw_fail(err, TW_E_ARGUMENT, "the output '%s' would replace an input; choose another folder with -o", path);
     free(path);
     return code;
 }

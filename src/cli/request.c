@@ -10,29 +10,28 @@
 #define LONGEST_SECONDS 1e7 /* about four months of sound */
 #define AUDIO_CTX_MAX 1500  /* of every published model; a smaller model refuses by itself */
 
-static const char help[] =
-    "Usage: tilewright transcribe -m MODEL [OPTION]... FILE...\n"
-    "Turns speech into text. FILE is a sound file or - for standard input; MODEL is\n"
-    "a name (see tilewright model list), a ggml file or a faster-whisper folder.\n"
-    "  --format LIST     text (default), json, srt, vtt or several (srt,vtt); --json\n"
-    "  -o DIR            write DIR/NAME.txt (.json, .srt, .vtt) instead of stdout\n"
-    "  -l LANG           language, as en or english (default auto: by listening)\n"
-    "  --translate       to English\n"
-    "  --offset S, --duration S   skip S seconds; then take only S seconds\n"
-    "  --prompt TEXT     names and words that the speech may continue\n"
-    "  --no-timestamps, --no-context, --suppress-non-speech\n"
-    "  --beam N          beams at temperature 0 (default 5; 1: greedy)\n"
-    "  --best-of N       samples at higher temperatures (default 5)\n"
-    "  --temperature T   the first tried, 0 to 1 (default 0); --seed N for samples\n"
-    "  --no-fallback     keep the first temperature even if the text looks wrong\n"
-    "  --audio-ctx N     encoder positions, 1 to 1500 (default 0: all)\n"
-    "  --device D        auto (default), cpu; npu and emu are for later versions\n"
-    "  --threads N       processors to use (default 0: all)\n"
-    "  --raw             16-bit samples without header; --rate HZ (default 16000),\n"
-    "                    --channels N (default 1)\n"
-    "  --quiet           no progress, notes and summary on stderr\n"
-    "\n"
-    "Example: tilewright transcribe -m base --format srt,json -o texts talk.mp3\n";
+static const char help[] = "Usage: tilewright transcribe -m MODEL [OPTION]... FILE...\n"
+                           "Turns speech into text. FILE is a sound file or - for standard input; MODEL is\n"
+                           "a name (see tilewright model list), a ggml file or a faster-whisper folder.\n"
+                           "  --format LIST     text (default), json, srt, vtt or several (srt,vtt); --json\n"
+                           "  -o DIR            write DIR/NAME.txt (.json, .srt, .vtt) instead of stdout\n"
+                           "  -l LANG           language, as en or english (default auto: by listening)\n"
+                           "  --translate       to English\n"
+                           "  --offset S, --duration S   skip S seconds; then take only S seconds\n"
+                           "  --prompt TEXT     names and words that the speech may continue\n"
+                           "  --no-timestamps, --no-context, --suppress-non-speech\n"
+                           "  --beam N          beams at temperature 0 (default 5; 1: greedy)\n"
+                           "  --best-of N       samples at higher temperatures (default 5)\n"
+                           "  --temperature T   the first tried, 0 to 1 (default 0); --seed N for samples\n"
+                           "  --no-fallback     keep the first temperature even if the text looks wrong\n"
+                           "  --audio-ctx N     encoder positions, 1 to 1500 (default 0: all)\n"
+                           "  --device D        auto (default), cpu; npu and emu are for later versions\n"
+                           "  --threads N       processors to use (default 0: all)\n"
+                           "  --raw             16-bit samples without header; --rate HZ (default 16000),\n"
+                           "                    --channels N (default 1)\n"
+                           "  --quiet           no progress, notes and summary on stderr\n"
+                           "\n"
+                           "Example: tilewright transcribe -m base --format srt,json -o texts talk.mp3\n";
 
 const char *tw_request_help(void)
 {

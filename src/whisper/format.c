@@ -228,7 +228,8 @@ static int json_text(json_t *root, const struct tw_transcript *t)
 static int json_devices(json_t *root, const struct tw_transcript *t)
 {
     json_t *o = json_object();
-    const char *encoder = t->encoder_device ? t->encoder_device : "", *decoder = t->decoder_device ? t->decoder_device : "";
+    const char *encoder = t->encoder_device ? t->encoder_device : "",
+               *decoder = t->decoder_device ? t->decoder_device : "";
     return json_object_set_new(root, "devices", o) || json_object_set_new(o, "encoder", json_string(encoder)) ||
            json_object_set_new(o, "decoder", json_string(decoder));
 }
@@ -237,7 +238,8 @@ static int json_timings(json_t *root, const struct tw_timings *ms)
 {
     json_t *o = json_object();
     return json_object_set_new(root, "timings_ms", o) || json_object_set_new(o, "load", time_value(ms->load)) ||
-           json_object_set_new(o, "mel", time_value(ms->mel)) || json_object_set_new(o, "encode", time_value(ms->encode)) ||
+           json_object_set_new(o, "mel", time_value(ms->mel)) ||
+           json_object_set_new(o, "encode", time_value(ms->encode)) ||
            json_object_set_new(o, "decode", time_value(ms->decode)) ||
            json_object_set_new(o, "total", time_value(ms->total));
 }
@@ -265,7 +267,8 @@ static int json_file(json_t *root, const char *name)
 
 static int write_json(const struct tw_transcript *t, const char *name, FILE *to, struct tw_error *err)
 {
-    /* 15 digits show every number of up to 15 significant digits as it was rounded, without tails such as 0.10000000001. */
+    /* 15 digits show every number of up to 15 significant digits as it was rounded, without tails such as
+     * 0.10000000001. */
     size_t flags = JSON_REAL_PRECISION(15);
     json_t *root = json_object();
     char *line = json_file(root, name) || json_transcript(root, t) ? NULL : json_dumps(root, flags);

@@ -8,8 +8,8 @@
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD in UTF-8 */
 
 struct lead {
-    size_t more;                    /* bytes that follow the first; 0: no character begins so */
-    unsigned char low, high;        /* bounds of the second byte; all later ones are 80..BF */
+    size_t more;             /* bytes that follow the first; 0: no character begins so */
+    unsigned char low, high; /* bounds of the second byte; all later ones are 80..BF */
 };
 
 /* The well-formed sequences of the Unicode standard (table 3-7): no overlong forms, surrogates, or beyond U+10FFFF. */

@@ -96,12 +96,35 @@ static void bad_numbers(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
-        {"--count", ""},      {"--count", "x"},    {"--count", "1x"},   {"--count", " 1"},  {"--count", "1.5"},
-        {"--count", "11"},    {"--count", "-6"},   {"--count", "0x1"},  {"--count", "1e0"}, {"--count", "--1"},
-        {"--count", "-"},     {"--count", "+1"},   {"--count", "99999999999999999999"},     {"--count", "4294967297"},
-        {"--real", ""},       {"--real", "nan"},   {"--real", "inf"},   {"--real", "1e999"}, {"--real", "0x1p0"},
-        {"--real", "1000.1"}, {"--real", "-1.01"}, {"--real", "1,5"},   {"--real", " 1"},   {"--real", "1 "},
-        {"--real", "."},      {"--real", "1e"},    {"--seed", "-1"},    {"--seed", ""},     {"--seed", "1.0"},
+        {"--count", ""},
+        {"--count", "x"},
+        {"--count", "1x"},
+        {"--count", " 1"},
+        {"--count", "1.5"},
+        {"--count", "11"},
+        {"--count", "-6"},
+        {"--count", "0x1"},
+        {"--count", "1e0"},
+        {"--count", "--1"},
+        {"--count", "-"},
+        {"--count", "+1"},
+        {"--count", "99999999999999999999"},
+        {"--count", "4294967297"},
+        {"--real", ""},
+        {"--real", "nan"},
+        {"--real", "inf"},
+        {"--real", "1e999"},
+        {"--real", "0x1p0"},
+        {"--real", "1000.1"},
+        {"--real", "-1.01"},
+        {"--real", "1,5"},
+        {"--real", " 1"},
+        {"--real", "1 "},
+        {"--real", "."},
+        {"--real", "1e"},
+        {"--seed", "-1"},
+        {"--seed", ""},
+        {"--seed", "1.0"},
         {"--seed", "18446744073709551616"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -118,7 +141,8 @@ static void bad_numbers(void **state)
 static void unknown(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"--fla", "--flagg", "-x", "-tx", "-ff", "--flag=1", "---flag", "--=1", "-=", "--text", "-t"};
+    static const char *const bad[] = {"--fla",   "--flagg", "-x", "-tx",    "-ff", "--flag=1",
+                                      "---flag", "--=1",    "-=", "--text", "-t"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct values v;
         assert_int_equal(READ(&v, "operand", bad[i]), TW_E_ARGUMENT);

@@ -25,7 +25,11 @@ static void assert_stems(const char *const *inputs, const char *const *expected)
     tw_output_stems_free(stems, n);
 }
 
-#define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
+#define LIST(...)                                                                                                      \
+    (const char *const[])                                                                                              \
+    {                                                                                                                  \
+        __VA_ARGS__, NULL                                                                                              \
+    }
 
 static void stems(void **state)
 {
@@ -79,9 +83,8 @@ static void inputs_are_spared(void **state)
     folder_path(&f, "other.raw", other);
     char *const stem[] = {(char[]){"other"}, (char[]){"talk"}}, *const inputs[] = {other, own};
     assert_int_equal(tw_output_spares_inputs(f.path, stem, inputs, 2, 1u << TW_FORMAT_SRT, &err), 0);
-    assert_int_equal(
-        tw_output_spares_inputs(f.path, stem, inputs, 2, 1u << TW_FORMAT_SRT | 1u << TW_FORMAT_TEXT, &err),
-        TW_E_ARGUMENT);
+    assert_int_equal(tw_output_spares_inputs(f.path, stem, inputs, 2, 1u << TW_FORMAT_SRT | 1u << TW_FORMAT_TEXT, &err),
+                     TW_E_ARGUMENT);
     assert_non_null(strstr(err.text, "talk.txt"));
     /* The same file by another name. */
     char link_path[2 * FOLDER_PATH];
@@ -116,10 +119,8 @@ static void writing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stems),
-        cmocka_unit_test(stems_that_meet),
-        cmocka_unit_test(folders),
-        cmocka_unit_test(inputs_are_spared),
+        cmocka_unit_test(stems),   cmocka_unit_test(stems_that_meet),
+        cmocka_unit_test(folders), cmocka_unit_test(inputs_are_spared),
         cmocka_unit_test(writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,8 @@
 /* A folder with models and sounds, all in 16-bit samples without header. */
 struct place {
     struct folder folder;
-    char model[PATH_SIZE], talkative[PATH_SIZE], a[PATH_SIZE], b[PATH_SIZE], inner_a[PATH_SIZE], missing[PATH_SIZE], out[PATH_SIZE];
+    char model[PATH_SIZE], talkative[PATH_SIZE], a[PATH_SIZE], b[PATH_SIZE], inner_a[PATH_SIZE], missing[PATH_SIZE],
+        out[PATH_SIZE];
 };
 
 static const struct streams caught = {NULL, NULL};
@@ -150,8 +151,8 @@ static void one_file(void **state)
     assert_int_equal(f.code, 0);
     assert_string_equal(f.out, text);
     assert_null(strstr(f.out, "==>"));
-    static const char *const shown[] = {"NPU",  "CPU",  "a.raw",  "real-time factor", "load",      "mel",   "encode",
-                                        "decode", "f16", "encoder on cpu", "decoder on cpu", "1 threads"};
+    static const char *const shown[] = {"NPU",    "CPU",    "a.raw", "real-time factor", "load",           "mel",
+                                        "encode", "decode", "f16",   "encoder on cpu",   "decoder on cpu", "1 threads"};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         assert_non_null(strstr(f.err, shown[i]));
     assert_int_equal(count_lines(f.err), 2);

@@ -88,11 +88,13 @@ static void utf8_truncations(void **state)
 static void utf8_malformed(void **state)
 {
     (void)state;
-    assert_repaired("\xC0\xAF", 2, FFFD FFFD);                 /* overlong */
-    assert_repaired("\xE0\x80\x80", 3, FFFD FFFD FFFD);        /* overlong */
-    assert_repaired("\xED\xA0\x80", 3, FFFD FFFD FFFD);        /* a surrogate */
+    assert_repaired("\xC0\xAF", 2, FFFD FFFD);                   /* overlong */
+    assert_repaired("\xE0\x80\x80", 3, FFFD FFFD FFFD);          /* overlong */
+    assert_repaired("\xED\xA0\x80", 3, FFFD FFFD FFFD);          /* a surrogate */
     assert_repaired("\xF4\x90\x80\x80", 4, FFFD FFFD FFFD FFFD); /* beyond U+10FFFF */
-    assert_repaired("\xF0\x9F\x98" "a", 4, FFFD "a");
+    assert_repaired("\xF0\x9F\x98"
+                    "a",
+                    4, FFFD "a");
     assert_repaired("\xE2\x82\xE2\x82\xAC", 5, FFFD "\xE2\x82\xAC");
     assert_repaired("a\0b", 3, "a" FFFD "b");
     assert_repaired("\xFF\xFE", 2, FFFD FFFD);
@@ -107,7 +109,8 @@ static void utf8_all_edges(void **state)
                                          0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xff};
     const size_t n = sizeof edge;
     for (size_t i = 0; i < n * n * n * n; i++) {
-        char bytes[4] = {(char)edge[i % n], (char)edge[i / n % n], (char)edge[i / n / n % n], (char)edge[i / n / n / n]};
+        char bytes[4] = {(char)edge[i % n], (char)edge[i / n % n], (char)edge[i / n / n % n],
+                         (char)edge[i / n / n / n]};
         struct tw_transcript t = {0};
         assert_int_equal(tw_transcript_add(&t, 0, 1, bytes, 4, NULL, 0, NULL), 0);
         json_t *after = json_string(t.segments[0].text), *before = json_stringn(bytes, 4);

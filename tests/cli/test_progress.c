@@ -1,0 +1,73 @@
+/* The progress line: on a terminal only, never when quiet, and gone when it is cleared. */
+#define _XOPEN_SOURCE 700 /* pseudo-terminals */
+#include "cli/progress.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What a whole use of the line writes when stderr is `to`, read at the other end `from`. */
+static void shown_on(int to, int from, int quiet, char text[512])
+{
+    struct tw_progress p;
+    int saved = dup(STDERR_FILENO);
+    assert_true(saved >= 0 && dup2(to, STDERR_FILENO) >= 0);
+    tw_progress_begin(&p, quiet);
+    tw_progress_clear(&p); /* nothing is there yet: nothing is written */
+    tw_progress_show(&p, "talk.wav", 0.256);
+    tw_progress_clear(&p);
+    tw_progress_clear(&p);
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    close(saved);
+    memset(text, 0, 512);
+    (void)!read(from, text, 511); /* none there: the text stays empty */
+}
+
+static void on_a_terminal(void **state)
+{
+    (void)state;
+    char text[512];
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0)
+        skip();
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0);
+    assert_int_equal(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+    shown_on(terminal, master, 0, text);
+    assert_string_equal(text, "\r\x1b[Ktalk.wav:  26 %\r\x1b[K");
+    shown_on(terminal, master, 1, text);
+    assert_string_equal(text, "");
+    close(terminal);
+    close(master);
+}
+
+static void elsewhere(void **state)
+{
+    (void)state;
+    char text[512];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    shown_on(ends[1], ends[0], 0, text);
+    assert_string_equal(text, "");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_a_terminal),
+        cmocka_unit_test(elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
