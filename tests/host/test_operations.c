@@ -60,11 +60,11 @@ static struct tw_product_options draw_options(struct operation_case *c, enum tw_
 static void random_products(void **state)
 {
     struct operation_case *c = *state;
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 250; i++) {
         enum tw_type type = (enum tw_type)(i % 5);
         int64_t k = draw_count(c, 300);
         case_begin(c, sizes[draw(c, 0, 2)]);
-        product(c, draw_count(c, 70), draw_count(c, 200), type > TW_BF16 ? (k + 31) / 32 * 32 : k, draw(c, 1, 3), type,
+        product(c, draw_count(c, 50), draw_count(c, 130), type > TW_BF16 ? (k + 31) / 32 * 32 : k, draw(c, 1, 3), type,
                 draw_options(c, type));
     }
 }
@@ -76,7 +76,7 @@ static void skinny_products(void **state)
     for (int64_t m = 1; m <= 10; m++)
         for (int type = TW_F32; type <= TW_Q8_0; type++) {
             case_begin(c, 1);
-            product(c, m, 700 + draw(c, 0, 40), 32 * draw(c, 1, 16), 1, (enum tw_type)type, plain);
+            product(c, m, 330 + draw(c, 0, 40), 32 * draw(c, 1, 12), 1, (enum tw_type)type, plain);
         }
 }
 
@@ -86,14 +86,14 @@ static void large_products(void **state)
     struct operation_case *c = *state;
     for (int type = TW_F32; type <= TW_Q8_0; type++) {
         case_begin(c, 1);
-        product(c, 150, 530, 1056, 1, (enum tw_type)type, plain);
+        product(c, 100, 270, 544, 1, (enum tw_type)type, plain);
     }
     case_begin(c, 1);
-    product(c, 40, 2100, 65, 1, TW_F16, (struct tw_product_options){.b_rows = 1});
+    product(c, 30, 1100, 65, 1, TW_F16, (struct tw_product_options){.b_rows = 1});
     case_begin(c, 1);
-    product(c, 700, 33, 300, 1, TW_F32, (struct tw_product_options){.gelu = 1, .accumulate = 1});
+    product(c, 400, 33, 150, 1, TW_F32, (struct tw_product_options){.gelu = 1, .accumulate = 1});
     case_begin(c, 1);
-    product(c, 7, 20, 6000, 2, TW_F32, plain);
+    product(c, 7, 20, 3000, 2, TW_F32, plain);
 }
 
 static void products_of_edge_values(void **state)
