@@ -18,7 +18,8 @@ void tw_bind_linear(struct tw_graph *g, const char *name, tw_id out, tw_id x, co
     tw_graph_product(g, out, x, weight, bias, options);
 }
 
-tw_id tw_bind_norm(struct tw_graph *g, const char *name, tw_id x, const struct tw_norm *norm, int64_t rows, int64_t cols)
+tw_id tw_bind_norm(struct tw_graph *g, const char *name, tw_id x, const struct tw_norm *norm, int64_t rows,
+                   int64_t cols)
 {
     tw_id out = tw_graph_temp(g, name, TW_F32, cols, rows, 1);
     tw_id gain = tw_bind_vector(g, "gain", norm->gain, cols);

@@ -15,6 +15,7 @@ tw_id tw_bind_vector(struct tw_graph *g, const char *name, const float *data, in
 void tw_bind_linear(struct tw_graph *g, const char *name, tw_id out, tw_id x, const struct tw_linear *layer,
                     struct tw_product_options options);
 /* A temporary of x's shape that holds its layer norm. */
-tw_id tw_bind_norm(struct tw_graph *g, const char *name, tw_id x, const struct tw_norm *norm, int64_t rows, int64_t cols);
+tw_id tw_bind_norm(struct tw_graph *g, const char *name, tw_id x, const struct tw_norm *norm, int64_t rows,
+                   int64_t cols);
 
 #endif

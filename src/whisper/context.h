@@ -20,14 +20,14 @@ void tw_context_release(struct tw_context *c);
 void tw_context_clear(struct tw_context *c);
 
 /*
- * The prompt for a window: carried text behind its marker (when there is any and show is set), then the n_task task tokens
- * (at most 8). Returns its length; *prompt is valid until the next call.
+ * The prompt for a window: carried text behind its marker (when there is any and show is set), then the n_task task
+ * tokens (at most 8). Returns its length; *prompt is valid until the next call.
  */
 int32_t tw_context_prompt(struct tw_context *c, int show, const int32_t *task, int32_t n_task, const int32_t **prompt);
 
 /*
- * After a window: what its prompt showed stays (nothing when shown is 0), and n tokens of its result follow. Only as much
- * as a prompt can show is kept.
+ * After a window: what its prompt showed stays (nothing when shown is 0), and n tokens of its result follow. Only as
+ * much as a prompt can show is kept.
  */
 void tw_context_update(struct tw_context *c, const int32_t *tokens, int32_t n, int shown);
 

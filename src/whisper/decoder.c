@@ -68,8 +68,7 @@ static int renew(float **p, size_t count, size_t each, const char *what, struct 
     size_t floats, bytes;
     free(*p);
     *p = NULL;
-    if (tw_mul_size(count, each, &floats) || tw_mul_size(floats, sizeof **p, &bytes) ||
-        (*p = tw_alloc(bytes)) == NULL)
+    if (tw_mul_size(count, each, &floats) || tw_mul_size(floats, sizeof **p, &bytes) || (*p = tw_alloc(bytes)) == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for %s (%zu x %zu numbers); use a smaller --beam or model", what,
                        count, each);
     return TW_OK;
@@ -81,7 +80,8 @@ int tw_decoder_reserve(struct tw_decoder *d, int32_t slots, int32_t ctx, struct 
     int code = TW_OK;
     if (slots > d->slots) {
         d->slots = 0;
-        code = renew(&d->cache, 2 * (size_t)s->n_text_layer * (size_t)slots, slot_floats(d), "the decoder's cache", err);
+        code =
+            renew(&d->cache, 2 * (size_t)s->n_text_layer * (size_t)slots, slot_floats(d), "the decoder's cache", err);
         if (code == TW_OK)
             code = renew(&d->logits, (size_t)slots, (size_t)s->n_vocab, "the decoder's output", err);
         if (code != TW_OK)
@@ -136,8 +136,8 @@ static tw_id bind_cache(struct tw_decoder *d, int32_t layer, int values)
 }
 
 /*
- * The rows of a cache that this step writes, as one matrix: either consecutive positions of slot 0, or the same position
- * of each slot (a row stride of a whole slot), so that a product reads its weights once for all slots.
+ * The rows of a cache that this step writes, as one matrix: either consecutive positions of slot 0, or the same
+ * position of each slot (a row stride of a whole slot), so that a product reads its weights once for all slots.
  */
 static tw_id new_rows(struct tw_decoder *d, tw_id cache, const struct step *st)
 {
@@ -233,8 +233,8 @@ static void predict(struct tw_decoder *d, tw_id x, const struct step *st)
     struct tw_graph *g = d->graph;
     const struct tw_whisper_sizes *s = &d->model->sizes;
     size_t row = (size_t)s->n_text_state * sizeof(float);
-    tw_id last = tw_graph_view(g, x, s->n_text_state, st->slots, 1, (size_t)(st->count - 1) * row,
-                               (size_t)st->count * row, 0);
+    tw_id last =
+        tw_graph_view(g, x, s->n_text_state, st->slots, 1, (size_t)(st->count - 1) * row, (size_t)st->count * row, 0);
     tw_id normed = tw_bind_norm(g, "last norm", last, &d->model->decoder_norm, st->slots, s->n_text_state);
     tw_id logits = tw_graph_bind(g, "logits", TW_F32, s->n_vocab, st->slots, 1, d->logits);
     tw_graph_product(g, logits, normed, tw_bind_matrix(g, "tokens", &d->model->token_embedding), TW_NONE, plain);

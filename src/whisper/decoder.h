@@ -21,9 +21,9 @@ int tw_decoder_reserve(struct tw_decoder *d, int32_t slots, int32_t ctx, struct 
 float *tw_decoder_cross(struct tw_decoder *d);
 
 /*
- * Runs `count` tokens of one sequence in slot 0, or one token each of slots 0 .. slots-1 (then count is 1), at positions
- * past .. past+count-1; the caches hold the positions before. tokens: slots*count numbers. Afterwards tw_decoder_logits
- * holds the logits after the last token of each slot.
+ * Runs `count` tokens of one sequence in slot 0, or one token each of slots 0 .. slots-1 (then count is 1), at
+ * positions past .. past+count-1; the caches hold the positions before. tokens: slots*count numbers. Afterwards
+ * tw_decoder_logits holds the logits after the last token of each slot.
  */
 int tw_decoder_run(struct tw_decoder *d, int32_t slots, int32_t count, const int32_t *tokens, int32_t past,
                    struct tw_error *err);

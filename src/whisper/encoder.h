@@ -10,9 +10,9 @@
 
 /* Memory that the encoder's graph reads and writes; ctx is the number of encoder positions, 1 .. n_audio_ctx. */
 struct tw_encoder_io {
-    const float *mel;  /* 2*ctx frames x n_mels */
-    float *out;        /* ctx x n_audio_state: the encoder's output */
-    float *cross;      /* n_text_layer x (keys, values) x ctx x n_text_state, dense; NULL: leave them out */
+    const float *mel; /* 2*ctx frames x n_mels */
+    float *out;       /* ctx x n_audio_state: the encoder's output */
+    float *cross;     /* n_text_layer x (keys, values) x ctx x n_text_state, dense; NULL: leave them out */
 };
 
 /*

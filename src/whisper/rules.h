@@ -1,6 +1,6 @@
 /*
- * Which token may come next: the suppressions and timestamp rules of Whisper's decoding (Radford et al. 2022, section 4.5
- * and the published code), in the form that whisper.cpp applies them.
+ * Which token may come next: the suppressions and timestamp rules of Whisper's decoding (Radford et al. 2022,
+ * section 4.5 and the published code), in the form that whisper.cpp applies them.
  */
 #ifndef TW_WHISPER_RULES_H
 #define TW_WHISPER_RULES_H
@@ -16,7 +16,7 @@ struct tw_rules {
     int32_t initial_max; /* the first timestamp may be at most this many steps after 0 s */
     int32_t *banned;     /* tokens that never come */
     size_t n_banned;
-    int32_t blank;       /* the token of a single space, or -1 */
+    int32_t blank; /* the token of a single space, or -1 */
 };
 
 /*
@@ -42,8 +42,8 @@ struct tw_rules_margin {
 
 /*
  * logits: vocab->size numbers after the sequence's last token; they become log-probabilities after the masks, -INFINITY
- * where a token is out (not normalised again after the timestamp rule). temperature > 0 divides the logits first; 0 leaves
- * them. margin may be NULL.
+ * where a token is out (not normalised again after the timestamp rule). temperature > 0 divides the logits first; 0
+ * leaves them. margin may be NULL.
  */
 void tw_rules_apply(const struct tw_rules *rules, const struct tw_rules_state *state, float temperature, float *logits,
                     struct tw_rules_margin *margin);

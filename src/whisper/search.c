@@ -23,9 +23,9 @@ struct tw_search {
     struct tw_host *host;
     int32_t length; /* room of a sequence */
     int32_t width;
-    struct tw_sequence *sequences;  /* width of them */
-    struct tw_sequence **at;        /* slot -> the active sequence whose past it holds */
-    struct candidate *candidates;   /* width * width */
+    struct tw_sequence *sequences; /* width of them */
+    struct tw_sequence **at;       /* slot -> the active sequence whose past it holds */
+    struct candidate *candidates;  /* width * width */
     int32_t *token_store;
     float *logprob_store;
 
@@ -211,8 +211,7 @@ static int32_t top_tokens(const struct tw_search *s, int32_t slot, const float *
     for (int32_t token = 0; token < s->rules->vocab->size; token++) {
         if (!(logprobs[token] > worst))
             continue;
-        offer(list, &n, most,
-              (struct candidate){sum + (double)logprobs[token], logprobs[token], slot, token});
+        offer(list, &n, most, (struct candidate){sum + (double)logprobs[token], logprobs[token], slot, token});
         if (n == most)
             worst = list[n - 1].logprob;
     }
@@ -298,8 +297,8 @@ static void copy_past(struct tw_search *s, int32_t from, int32_t to, int32_t don
 
 /*
  * Replaces the active sequences by the chosen continuations, one per slot. The first child of a sequence stays in its
- * slot; others move into slots whose sequences have no child, so that little is copied. done: tokens in the caches after
- * the prompt.
+ * slot; others move into slots whose sequences have no child, so that little is copied. done: tokens in the caches
+ * after the prompt.
  */
 static void continue_with(struct tw_search *s, const struct candidate *chosen, int32_t done)
 {
@@ -331,8 +330,7 @@ static void extend_beams(struct tw_search *s, const float *logprobs, int32_t don
     struct candidate best[TW_BEAM_MAX], list[TW_BEAM_MAX];
     int32_t n = 0;
     for (int32_t slot = 0; slot < s->active; slot++) {
-        int32_t found =
-            top_tokens(s, slot, logprobs + (size_t)slot * (size_t)s->rules->vocab->size, s->active, list);
+        int32_t found = top_tokens(s, slot, logprobs + (size_t)slot * (size_t)s->rules->vocab->size, s->active, list);
         for (int32_t i = 0; i < found; i++)
             offer(best, &n, s->active, list[i]);
     }
@@ -438,6 +436,8 @@ int tw_search_run(struct tw_search *s, const struct tw_window *window, const str
         retire(s, done);
         if (s->active == 0)
             break;
+        if (window->stop != NULL && window->stop(window->stop_arg) != 0)
+            return tw_fail(err, TW_E_CANCELLED, "transcription stopped");
         for (int32_t slot = 0; slot < s->active; slot++)
             step_tokens[slot] = s->at[slot]->tokens[s->at[slot]->n - 1];
         code = tw_decoder_run(s->decoder, s->active, 1, step_tokens, window->n_prompt + done, err);

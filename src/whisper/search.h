@@ -16,24 +16,26 @@ struct tw_sequence {
     int32_t *tokens;
     float *logprobs;
     int32_t n;
-    int32_t kept;        /* tokens that count: up to the last timestamp */
-    int32_t advance;     /* frames from the window's start to the last timestamp */
-    int32_t first_step;  /* the first timestamp, or the likeliest one where text came first; in steps of two frames */
+    int32_t kept;       /* tokens that count: up to the last timestamp */
+    int32_t advance;    /* frames from the window's start to the last timestamp */
+    int32_t first_step; /* the first timestamp, or the likeliest one where text came first; in steps of two frames */
     int has_timestamp;
     int completed;
     int failed;
-    double sum;          /* of logprobs over all n */
-    double avg_logprob;  /* over the kept tokens; -INFINITY when the sequence failed before it could be ranked */
+    double sum;         /* of logprobs over all n */
+    double avg_logprob; /* over the kept tokens; -INFINITY when the sequence failed before it could be ranked */
 };
 
 /* One window's decoding task. */
 struct tw_window {
     const int32_t *prompt;
     int32_t n_prompt;
-    int32_t left;       /* frames from the window's start to the end of the input */
-    float temperature;  /* 0: beam search; above: sampling */
-    int32_t width;      /* beams, or sequences sampled; 1 .. TW_BEAM_MAX */
+    int32_t left;      /* frames from the window's start to the end of the input */
+    float temperature; /* 0: beam search; above: sampling */
+    int32_t width;     /* beams, or sequences sampled; 1 .. TW_BEAM_MAX */
     uint64_t seed;
+    int (*stop)(void *arg); /* asked at each token; nonzero ends the run with TW_E_CANCELLED. May be NULL */
+    void *stop_arg;
 };
 
 struct tw_search;

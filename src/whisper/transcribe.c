@@ -42,6 +42,7 @@ struct run {
     int32_t ctx;
     int64_t start, end;   /* frames of the input to do */
     int64_t encoded_seek; /* the window that the caches hold; -1: none */
+    double done;          /* share of the frames behind us */
     int32_t task[4];      /* the prompt's last tokens: start, language, task, no timestamps */
     int32_t n_task;
 };
@@ -127,7 +128,8 @@ static int detect_language(struct run *r, int32_t *language, struct tw_error *er
     const float *logits = tw_decoder_logits(r->session->decoder) + v->language_first;
     size_t best = tw_argmax(logits, (size_t)v->languages);
     *language = (int32_t)best;
-    r->transcript->language_probability = exp((double)logits[best] - (double)tw_log_sum_exp(logits, (size_t)v->languages));
+    r->transcript->language_probability =
+        exp((double)logits[best] - (double)tw_log_sum_exp(logits, (size_t)v->languages));
     r->transcript->timings_ms.decode += (tw_seconds() - began) * 1e3;
     return TW_OK;
 }
@@ -153,7 +155,8 @@ static int given_language(const struct run *r, int32_t *language, struct tw_erro
     if (!v->multilingual) {
         *language = tw_language_find("en");
         if (!wants_detection(r) && tw_language_find(r->options->language) != *language)
-            return tw_fail(err, TW_E_ARGUMENT, "this model knows English only; language '%s' needs a multilingual model",
+            return tw_fail(err, TW_E_ARGUMENT,
+                           "this model knows English only; language '%s' needs a multilingual model",
                            r->options->language);
         if (r->options->translate)
             return tw_fail(err, TW_E_ARGUMENT, "this model knows English only; translation needs a multilingual model");
@@ -163,7 +166,8 @@ static int given_language(const struct run *r, int32_t *language, struct tw_erro
         return TW_OK;
     *language = tw_language_find(r->options->language);
     if (*language < 0 || *language >= v->languages)
-        return tw_fail(err, TW_E_ARGUMENT, "language '%s' is not one of this model's %d; give a code such as 'en' or 'auto'",
+        return tw_fail(err, TW_E_ARGUMENT,
+                       "language '%s' is not one of this model's %d; give a code such as 'en' or 'auto'",
                        r->options->language, (int)v->languages);
     return TW_OK;
 }
@@ -201,6 +205,13 @@ static uint64_t window_seed(const struct run *r, int64_t seek, int attempt)
     return r->options->seed * 0x100000001b3u + (uint64_t)seek * 64u + (uint64_t)attempt;
 }
 
+/* Tells the caller how far the run is; nonzero: it wants to stop. */
+static int report(void *arg)
+{
+    const struct run *r = arg;
+    return r->options->progress != NULL && r->options->progress(r->options->arg, r->done) != 0;
+}
+
 struct decoded {
     const struct tw_sequence *sequence;
     double no_speech;
@@ -222,6 +233,8 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
             .temperature = t,
             .width = t > 0 ? best_of : o->beam,
             .seed = window_seed(r, seek, attempt),
+            .stop = report,
+            .stop_arg = r,
         };
         window.n_prompt = tw_context_prompt(&r->context, t < CONTEXT_TEMPERATURE, r->task, r->n_task, &window.prompt);
         if (o->search != NULL)
@@ -231,8 +244,8 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
         if (code != TW_OK)
             return code;
         d->temperature = t;
-        int doubtful = d->sequence->failed ||
-                       (d->sequence->avg_logprob < LOGPROB_LEAST && d->no_speech < NO_SPEECH_MOST);
+        int doubtful =
+            d->sequence->failed || (d->sequence->avg_logprob < LOGPROB_LEAST && d->no_speech < NO_SPEECH_MOST);
         if (!doubtful || t + TEMPERATURE_STEP > last)
             break;
     }
@@ -269,6 +282,9 @@ static int add_segment(struct run *r, const struct decoded *d, int32_t first, in
             memcpy(text + size, v->text[q->tokens[i]].bytes, v->text[q->tokens[i]].size);
             size += v->text[q->tokens[i]].size;
         }
+    /* The model may put its timestamps past the end of the sound; nothing was said there. */
+    from = from < r->end ? from : r->end;
+    to = to < r->end ? to : r->end;
     int code = tw_transcript_add(r->transcript, (double)from / FRAMES_PER_S, (double)to / FRAMES_PER_S, text, size,
                                  q->tokens + first, (size_t)(end - first), err);
     free(text);
@@ -329,7 +345,8 @@ static int do_window(struct run *r, int64_t *seek, struct tw_error *err)
     if (code != TW_OK)
         return code;
     int no_speech = silent(d.sequence, d.no_speech);
-    tw_context_update(&r->context, d.sequence->tokens, no_speech ? 0 : d.sequence->kept, d.temperature < CONTEXT_TEMPERATURE);
+    tw_context_update(&r->context, d.sequence->tokens, no_speech ? 0 : d.sequence->kept,
+                      d.temperature < CONTEXT_TEMPERATURE);
     if (r->options->no_context)
         tw_context_clear(&r->context);
     if (!no_speech)
@@ -340,10 +357,10 @@ static int do_window(struct run *r, int64_t *seek, struct tw_error *err)
 
 static int do_windows(struct run *r, struct tw_error *err)
 {
-    const struct tw_transcribe_options *o = r->options;
     for (int64_t seek = r->start;;) {
         double done = (double)(seek - r->start) / (double)(r->end - r->start);
-        if (o->progress != NULL && o->progress(o->arg, done < 1 ? done : 1) != 0)
+        r->done = done < 1 ? done : 1;
+        if (report(r))
             return tw_fail(err, TW_E_CANCELLED, "transcription stopped");
         if (seek + TW_LEAST_FRAMES >= r->end)
             return TW_OK;
@@ -358,7 +375,8 @@ static int check_options(const struct tw_whisper *w, const struct tw_mel *mel, c
 {
     const struct tw_whisper_sizes *s = &w->model->sizes;
     if (tw_mel_bands(mel) != s->n_mels)
-        return tw_fail(err, TW_E_ARGUMENT, "a spectrogram of %d bands for a model of %d", tw_mel_bands(mel), (int)s->n_mels);
+        return tw_fail(err, TW_E_ARGUMENT, "a spectrogram of %d bands for a model of %d", tw_mel_bands(mel),
+                       (int)s->n_mels);
     if (o->audio_ctx < 0 || o->audio_ctx > s->n_audio_ctx)
         return tw_fail(err, TW_E_ARGUMENT, "audio context %d asked for; this model has 1 to %d", (int)o->audio_ctx,
                        (int)s->n_audio_ctx);
@@ -397,13 +415,15 @@ static int prepare(struct run *r, struct tw_error *err)
     r->ctx = o->audio_ctx > 0 ? o->audio_ctx : model->sizes.n_audio_ctx;
     r->encoded_seek = -1;
     /* The first distilled models were trained without timestamps. */
-    r->no_timestamps = o->no_timestamps || (model->sizes.n_text_layer == 2 && model->sizes.n_vocab != 51866 && model->sizes.n_audio_layer > 2);
+    r->no_timestamps = o->no_timestamps || (model->sizes.n_text_layer == 2 && model->sizes.n_vocab != 51866 &&
+                                            model->sizes.n_audio_layer > 2);
     int code = tw_decoder_reserve(r->session->decoder, width, r->ctx, err);
     if (code == TW_OK)
         code = tw_rules_create(&r->rules, &model->vocab, model->sizes.n_audio_ctx, r->no_timestamps,
                                o->suppress_non_speech, err);
     if (code == TW_OK)
-        code = tw_search_create(r->session->decoder, &r->rules, r->session->host, &model->sizes, width, &r->search, err);
+        code =
+            tw_search_create(r->session->decoder, &r->rules, r->session->host, &model->sizes, width, &r->search, err);
     if (code == TW_OK)
         code = tw_context_create(&r->context, &model->vocab, model->sizes.n_text_ctx, o->prompt, err);
     return code;

@@ -29,7 +29,7 @@ struct tw_transcribe_options {
     double offset, length; /* seconds of the input to skip, and to take after that (0: all) */
     const char *prompt;    /* initial text context; may be NULL */
     uint64_t seed;         /* of sampling at temperatures above 0 */
-    /* Called between windows with the share done in [0, 1]; a nonzero return stops with TW_E_CANCELLED. May be NULL. */
+    /* Called at each window and token with the share done in [0, 1]; nonzero stops with TW_E_CANCELLED. May be NULL. */
     int (*progress)(void *arg, double done);
     /* Called for each finished segment, in order. May be NULL. */
     void (*segment)(void *arg, const struct tw_segment *segment);
