@@ -56,8 +56,11 @@ void write_file(const char *path, const void *data, size_t size)
 
 void append(struct bytes *bytes, const void *data, size_t size)
 {
-    bytes->data = realloc(bytes->data, bytes->size + size + 1);
-    assert_non_null(bytes->data);
+    if (size > bytes->room - bytes->size) {
+        bytes->room = 2 * bytes->room + size + 64;
+        bytes->data = realloc(bytes->data, bytes->room);
+        assert_non_null(bytes->data);
+    }
     memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
 }

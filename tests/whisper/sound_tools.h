@@ -19,7 +19,7 @@ void write_file(const char *path, const void *data, size_t size);
 
 struct bytes {
     unsigned char *data;
-    size_t size;
+    size_t size, room;
 };
 void append(struct bytes *bytes, const void *data, size_t size);
 void append_number(struct bytes *bytes, uint64_t value, int size);
