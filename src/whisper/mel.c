@@ -129,11 +129,13 @@ static void reflect_start(struct work *w)
         start[-i] = start[i];
 }
 
-/* The frames that begin before the end; those after it are silence and need no computing. */
+/* The frames that begin before the end; those after it are silence and need no computing. Zeros follow the samples. */
 static int finish(struct work *w, struct tw_error *err)
 {
-    memset(w->samples + w->filled, 0, (size_t)(ROOM_SAMPLES - w->filled) * sizeof *w->samples);
     w->block_count = (w->filled + TW_MEL_HOP - 1) / TW_MEL_HOP;
+    int64_t read = SAMPLES_OF(w->block_count + TW_SPECTRUM_FRAMES - 1);
+    int64_t end = read < ROOM_SAMPLES ? read : ROOM_SAMPLES;
+    memset(w->samples + w->filled, 0, (size_t)(end - w->filled) * sizeof *w->samples);
     return compute_block(w, err);
 }
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MAX 24000
+#define SAMPLES_MAX 6000
 #define BANDS 8
-#define FRAMES 160
+#define FRAMES 45
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
