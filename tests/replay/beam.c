@@ -108,8 +108,8 @@ struct tally {
     size_t lower, unrepeatable;
 };
 
-static void judge(const char *clip, const struct record *greedy, const struct record *beam,
-                  const struct record *again, struct tally *tally)
+static void judge(const char *clip, const struct record *greedy, const struct record *beam, const struct record *again,
+                  struct tally *tally)
 {
     size_t i = first_difference(greedy, beam);
     int repeats = same_record(beam, again);
@@ -117,8 +117,8 @@ static void judge(const char *clip, const struct record *greedy, const struct re
     if (i < greedy->n && i < beam->n) {
         const struct window *g = &greedy->windows[i], *b = &beam->windows[i];
         int lower = b->sum < g->sum;
-        printf(", window %.2f s: greedy %.4f of %d tokens, beam %.4f of %d%s", (double)b->seek / 100, g->sum,
-               (int)g->n, b->sum, (int)b->n, lower ? ": LOWER" : "");
+        printf(", window %.2f s: greedy %.4f of %d tokens, beam %.4f of %d%s", (double)b->seek / 100, g->sum, (int)g->n,
+               b->sum, (int)b->n, lower ? ": LOWER" : "");
         tally->lower += lower != 0;
     } else {
         printf(", as greedy");
@@ -151,7 +151,8 @@ int replay_beam(const struct replay_request *request, int *passed, struct tw_err
 {
     size_t n = request->n_clips;
     struct tally tally = {0};
-    struct record *greedy = calloc(n, sizeof *greedy), *beam = calloc(n, sizeof *beam), *again = calloc(n, sizeof *again);
+    struct record *greedy = calloc(n, sizeof *greedy), *beam = calloc(n, sizeof *beam),
+                  *again = calloc(n, sizeof *again);
     int code = greedy == NULL || beam == NULL || again == NULL ? tw_fail(err, TW_E_MEMORY, "no memory for %zu clips", n)
                                                                : run_all(request, greedy, beam, again, &tally, err);
     release_all(greedy, n);
@@ -160,7 +161,8 @@ int replay_beam(const struct replay_request *request, int *passed, struct tw_err
     if (code != TW_OK)
         return code;
     *passed = tally.unrepeatable == 0 && tally.lower <= LOWER_MOST;
-    printf("%s: beam %d: %zu clips, %zu not repeatable (none may be), %zu with a lower sum than greedy (at most %d): %s\n",
-           request->model, BEAM, n, tally.unrepeatable, tally.lower, LOWER_MOST, *passed ? "PASS" : "FAIL");
+    printf(
+        "%s: beam %d: %zu clips, %zu not repeatable (none may be), %zu with a lower sum than greedy (at most %d): %s\n",
+        request->model, BEAM, n, tally.unrepeatable, tally.lower, LOWER_MOST, *passed ? "PASS" : "FAIL");
     return TW_OK;
 }

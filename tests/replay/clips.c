@@ -26,8 +26,10 @@ static const struct source sources[] = {
     {"jfk", NULL, 0,
      "and so my fellow americans ask not what your country can do for you ask what you can do for your country"},
     {"austen-0870", "librivox/sense_and_sensibility_01_austen_64kb-0870.wav", 0,
-     "and mister john dashwood had then leisure to consider how much there might be prudently in his power to do for them"},
-    {"austen-0880", "librivox/sense_and_sensibility_01_austen_64kb-0880.wav", 0, "he was not an ill disposed young man"},
+     "and mister john dashwood had then leisure to consider how much there might be prudently in his power to do for "
+     "them"},
+    {"austen-0880", "librivox/sense_and_sensibility_01_austen_64kb-0880.wav", 0,
+     "he was not an ill disposed young man"},
     {"austen-0890", "librivox/sense_and_sensibility_01_austen_64kb-0890.wav", 0,
      "unless to be rather cold hearted and rather selfish is to be ill disposed"},
     {"austen-0920", "librivox/sense_and_sensibility_01_austen_64kb-0920.wav", 0,

@@ -13,7 +13,8 @@
 
 /*
  * Writes each clip as DIR/NAME.wav (16 kHz, mono, 16 bit) and, where it is known what is said, DIR/NAME.txt, and prints
- * the paths of the clips to list, one a line. jfk: tests/data/jfk.wav; data: the folder /usr/share/pocketsphinx/test/data.
+ * the paths of the clips to list, one a line. jfk: tests/data/jfk.wav; data: the folder
+ * /usr/share/pocketsphinx/test/data.
  */
 int replay_make_clips(const char *jfk, const char *data, const char *dir, FILE *list, struct tw_error *err);
 

@@ -155,8 +155,7 @@ static void add_wer(struct replay_wer *to, const struct replay_wer *wer)
     to->words += wer->words;
 }
 
-static int rate_words(const char *clip, const char *ours, const char *theirs, struct total *total,
-                      struct tw_error *err)
+static int rate_words(const char *clip, const char *ours, const char *theirs, struct total *total, struct tw_error *err)
 {
     struct replay_wer a, b;
     char *said = read_said(clip);

@@ -99,8 +99,8 @@ static void clear(struct tw_sequence *q)
 {
     int32_t *tokens = q->tokens;
     float *logprobs = q->logprobs;
-    *q = (struct tw_sequence){.tokens = tokens, .logprobs = logprobs, .advance = TW_WINDOW_FRAMES,
-                              .avg_logprob = -INFINITY};
+    *q = (struct tw_sequence){
+        .tokens = tokens, .logprobs = logprobs, .advance = TW_WINDOW_FRAMES, .avg_logprob = -INFINITY};
 }
 
 static void append(struct replay_force *f, struct tw_search *search, const struct tw_window *window, int32_t token,
@@ -158,8 +158,8 @@ static void finish(struct tw_sequence *q)
     q->avg_logprob = sum / q->kept;
 }
 
-static int decode_forced(struct replay_force *f, struct tw_search *search, int64_t seek,
-                         const struct tw_window *window, struct tw_error *err)
+static int decode_forced(struct replay_force *f, struct tw_search *search, int64_t seek, const struct tw_window *window,
+                         struct tw_error *err)
 {
     struct tw_sequence *q = &f->sequence;
     int32_t n = (int32_t)f->script.n;
@@ -170,8 +170,8 @@ static int decode_forced(struct replay_force *f, struct tw_search *search, int64
                            (double)seek / 100, (int)q->n);
         code = force_token(f, search, seek, window, err);
         if (code == TW_OK && (q->n < n || f->script.open) && q->n < f->room)
-            code = tw_decoder_run(tw_search_decoder(search), 1, 1, &q->tokens[q->n - 1],
-                                  window->n_prompt + q->n - 1, err);
+            code =
+                tw_decoder_run(tw_search_decoder(search), 1, 1, &q->tokens[q->n - 1], window->n_prompt + q->n - 1, err);
         if (code != TW_OK)
             return code;
     }

@@ -12,19 +12,19 @@ struct replay_choice {
     int64_t seek;  /* the window, in frames */
     int32_t index; /* of the token in it */
     int32_t forced, ours;
-    double forced_logprob; /* by our decoder, after the masks; before the timestamp rule where that puts the token out */
+    double forced_logprob; /* by our decoder after the masks; for text that the timestamp rule puts out, before it */
     double our_logprob;
-    double their_logprob;  /* NAN where unknown */
-    double gap;            /* 0 when the choices agree; INFINITY when our masks do not allow the forced token at all */
-    int timestamp_rule;    /* the choices differ because the timestamp rule decided differently */
+    double their_logprob; /* NAN where unknown */
+    double gap;           /* 0 when the choices agree; INFINITY when our masks do not allow the forced token at all */
+    int timestamp_rule;   /* the choices differ because the timestamp rule decided differently */
     double timestamp_mass, best_text;
 };
 
 /*
  * What our rules make of raw logits where the other program chose the token `forced`. The gap is the difference of the
- * log-probabilities; where the timestamp rule decided otherwise, that of timestamp mass and best text, or the difference
- * among the tokens that the rule then leaves, whichever is larger. logits (vocab->size numbers) are used up, spare has
- * room for as many.
+ * log-probabilities; where the timestamp rule decided otherwise, that of timestamp mass and best text, or the
+ * difference among the tokens that the rule then leaves, whichever is larger. logits (vocab->size numbers) are used up,
+ * spare has room for as many.
  */
 void replay_judge(const struct tw_rules *rules, const struct tw_rules_state *state, int32_t forced, float *logits,
                   float *spare, struct replay_choice *choice);

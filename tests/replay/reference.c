@@ -8,10 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t length_by_lead(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
 /* Bytes of the UTF-8 character at the front of s, or 0 when there is none. */
 static size_t character(const unsigned char *s, size_t size)
 {
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t n = length_by_lead(s[0]);
     if (n == 0 || n > size)
         return 0;
     for (size_t i = 1; i < n; i++)

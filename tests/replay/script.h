@@ -1,9 +1,9 @@
 /*
  * The tokens of another program's transcript, window by window, so that they can be forced through our decoder.
  *
- * The transcript lists segments. A window is one or more of them: its first token is a timestamp (or, rarely, text); the
- * segments that follow in it begin with text, and the timestamp between two of them, which belongs to neither, is the
- * later one's start. What the other program decoded and threw away (after a window's last timestamp) is not known.
+ * The transcript lists segments. A window is one or more of them: its first token is a timestamp (or, rarely, text);
+ * the segments that follow in it begin with text, and the timestamp between two of them, which belongs to neither, is
+ * the later one's start. What the other program decoded and threw away (after a window's last timestamp) is not known.
  */
 #ifndef REPLAY_SCRIPT_H
 #define REPLAY_SCRIPT_H
@@ -16,8 +16,8 @@ struct replay_script {
     size_t next;                 /* segment */
     struct replay_token *tokens; /* of the window taken last */
     size_t n, room;
-    int64_t first_start;         /* of its first segment, in frames */
-    int open;                    /* whether another timestamp followed is not known */
+    int64_t first_start; /* of its first segment, in frames */
+    int open;            /* whether another timestamp followed is not known */
 };
 
 void replay_script_start(struct replay_script *s, const struct replay_reference *reference,

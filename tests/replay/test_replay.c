@@ -36,10 +36,23 @@ static int set_up(void **state)
         f->words[i].bytes = i < 7 ? some[i] : others + i;
         f->words[i].size = (uint32_t)strlen(f->words[i].bytes);
     }
-    f->vocab = (struct tw_vocab){.size = SIZE, .text_size = TEXT, .text = f->words, .multilingual = 1, .languages = 3,
-                                 .end_of_text = TEXT, .start = 41, .language_first = 42, .translate = 45,
-                                 .transcribe = 46, .start_lm = 47, .previous = 48, .no_speech = 49,
-                                 .no_timestamps = 50, .timestamp_first = FIRST_TIME};
+    f->vocab = (struct tw_vocab){
+        .size = SIZE,
+        .text_size = TEXT,
+        .text = f->words,
+        .multilingual = 1,
+        .languages = 3,
+        .end_of_text = TEXT,
+        .start = 41,
+        .translate = 45,
+        .transcribe = 46,
+        .language_first = 42,
+        .start_lm = 47,
+        .previous = 48,
+        .no_speech = 49,
+        .no_timestamps = 50,
+        .timestamp_first = 51,
+    };
     assert_int_equal(tw_vocab_index(&f->vocab, &err), TW_OK);
     assert_int_equal(tw_rules_create(&f->rules, &f->vocab, 1500, 0, 0, &err), TW_OK);
     *state = f;
@@ -86,18 +99,23 @@ static int parse(const struct fixture *f, const char *json, struct replay_refere
     return replay_reference_parse(json, strlen(json), "test", &f->vocab, r, &err);
 }
 
-#define SEGMENT(from, to, tokens) \
-    "{\"offsets\":{\"from\":" #from ",\"to\":" #to "},\"text\":\"x\",\"tokens\":[" tokens "]}"
+/* What whisper.cpp writes, as far as it is read: times in milliseconds. */
+#define SEGMENT(from, to, tokens) "{\"offsets\":{\"from\":" #from ",\"to\":" #to "},\"tokens\":[" tokens "]}"
 #define FILE_OF(segments) "{\"transcription\":[" segments "]}"
 #define TOKEN(text, id) "{\"text\":\"" text "\",\"id\":" #id ",\"p\":0.5}"
+#define ONE(id) TOKEN("", id)
+#define THREE(a, b, c) ONE(a) "," ONE(b) "," ONE(c)
+
+#define NOTE TOKEN("\xe2\x99\xaa", 3)
+#define PART TOKEN("\xe2\x99", 3)
 
 static void transcripts_are_read(void **state)
 {
     struct fixture *f = *state;
     struct replay_reference r;
     /* A raw line break, a part of a character, and two tokens in one entry. */
-    assert_int_equal(parse(f, FILE_OF(SEGMENT(100, 2000, TOKEN("[_BEG_]", 51) "," TOKEN("\n", 5) ","
-                                              TOKEN("\xe2\x99\xaa", 3) "," TOKEN("\xe2\x99", 3))), &r), TW_OK);
+    static const char tokens[] = FILE_OF(SEGMENT(100, 2000, ONE(51) "," TOKEN("\n", 5) "," NOTE "," PART));
+    assert_int_equal(parse(f, tokens, &r), TW_OK);
     assert_int_equal(r.n, 1);
     assert_int_equal(r.segments[0].from, 10);
     assert_int_equal(r.segments[0].to, 200);
@@ -116,9 +134,17 @@ static void transcripts_are_read(void **state)
 static void other_files_are_refused(void **state)
 {
     static const char *const wrong[] = {
-        "", "{", "[]", "{\"transcription\":3}", FILE_OF("{}"), FILE_OF(SEGMENT(0, 10, "")), FILE_OF(SEGMENT(0, 10, "7")),
-        FILE_OF(SEGMENT(0, 10, TOKEN("a", -1))), FILE_OF(SEGMENT(0, 10, TOKEN("a", 99999))),
-        FILE_OF(SEGMENT(0, 10, "{\"text\":\"a\",\"id\":1}")), FILE_OF(SEGMENT(null, 10, TOKEN("a", 1))),
+        "",
+        "{",
+        "[]",
+        "{\"transcription\":3}",
+        FILE_OF("{}"),
+        FILE_OF(SEGMENT(0, 10, "")),
+        FILE_OF(SEGMENT(0, 10, "7")),
+        FILE_OF(SEGMENT(0, 10, TOKEN("a", -1))),
+        FILE_OF(SEGMENT(0, 10, TOKEN("a", 99999))),
+        FILE_OF(SEGMENT(0, 10, "{\"text\":\"a\",\"id\":1}")),
+        FILE_OF(SEGMENT(null, 10, TOKEN("a", 1))),
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct replay_reference r;
@@ -137,16 +163,19 @@ static void check_window(struct replay_script *s, int64_t seek, int64_t left, co
     assert_int_equal(s->open, open);
 }
 
+/* A window of two segments that ends in a pair, one at 12 s that ends in one timestamp, none at 42 s, one at 72 s. */
+#define START SEGMENT(0, 4000, THREE(51, 1, 251))
+#define MIDDLE SEGMENT(5000, 11000, ONE(2) "," ONE(601))
+#define AT_12_S SEGMENT(12000, 20000, THREE(51, 1, 451))
+#define AT_72_S SEGMENT(72500, 74000, ONE(76) "," ONE(2))
+
 static void windows_are_found_again(void **state)
 {
     struct fixture *f = *state;
     struct replay_reference r;
     struct replay_script s;
-    /* Window 0: two segments, a pair at its end. Window at 12 s: one timestamp at its end. Nothing at 42 s. Then 72 s. */
-    assert_int_equal(parse(f, FILE_OF(SEGMENT(0, 4000, TOKEN("", 51) "," TOKEN("a", 1) "," TOKEN("", 251)) ","
-                                      SEGMENT(5000, 11000, TOKEN("b", 2) "," TOKEN("", 601)) ","
-                                      SEGMENT(12000, 20000, TOKEN("", 51) "," TOKEN("a", 1) "," TOKEN("", 451)) ","
-                                      SEGMENT(72500, 74000, TOKEN("", 76) "," TOKEN("b", 2))), &r), TW_OK);
+    static const char segments[] = FILE_OF(START "," MIDDLE "," AT_12_S "," AT_72_S);
+    assert_int_equal(parse(f, segments, &r), TW_OK);
     replay_script_start(&s, &r, &f->vocab);
     const int32_t first[] = {TIME(0), 1, TIME(200), TIME(250), 2, TIME(550), TIME(600)};
     check_window(&s, 0, 9000, first, 7, 0);
@@ -162,13 +191,15 @@ static void windows_are_found_again(void **state)
     replay_reference_release(&r);
 }
 
+#define AT_30_S SEGMENT(30000, 31000, THREE(51, 2, 101))
+
 static void single_timestamps_end_windows(void **state)
 {
     struct fixture *f = *state;
     struct replay_reference r;
     struct replay_script s;
-    assert_int_equal(parse(f, FILE_OF(SEGMENT(0, 4000, TOKEN("", 51) "," TOKEN("a", 1) "," TOKEN("", 251)) ","
-                                      SEGMENT(30000, 31000, TOKEN("", 51) "," TOKEN("b", 2) "," TOKEN("", 101))), &r), TW_OK);
+    static const char segments[] = FILE_OF(START "," AT_30_S);
+    assert_int_equal(parse(f, segments, &r), TW_OK);
     replay_script_start(&s, &r, &f->vocab);
     const int32_t first[] = {TIME(0), 1, TIME(200)}, second[] = {TIME(0), 2, TIME(50)};
     check_window(&s, 0, 5000, first, 3, 0);

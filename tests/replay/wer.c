@@ -13,8 +13,9 @@ struct words {
 };
 
 static const char *const small_numbers[] = {
-    "zero",   "one",    "two",    "three",    "four",     "five",    "six",     "seven",     "eight",    "nine",   "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+    "zero",     "one",     "two",     "three",     "four",     "five",     "six",
+    "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 };
 
 /* No number's words are longer than this per byte of digits, with the zero. */

@@ -1,7 +1,8 @@
 /*
- * The encoder of real models on real speech, against the same graph in float64: cosine at least 0.99999 over all numbers
- * and 0.999 for every position. Without arguments it takes the models base and tiny.en and a shortened context, so that
- * it ends soon; `test_encoder_real MODEL CONTEXT` measures any other. Models that are not in the cache are skipped.
+ * The encoder of real models on real speech, against the same graph in float64: cosine at least 0.99999 over all
+ * numbers and 0.999 for every position. Without arguments it takes the models base and tiny.en and a shortened context,
+ * so that it ends soon; `test_encoder_real MODEL CONTEXT` measures any other. Models that are not in the cache are
+ * skipped.
  */
 #include "base/memory.h"
 #include "host/host.h"
@@ -142,8 +143,9 @@ static void check_cosines(const struct bench *b, const struct speech *s)
         for (int32_t i = 0; i < width; i++)
             largest = fmax(largest, fabs((double)x[i] - y[i]));
     }
-    print_message("%s, %d positions, %s kernels: cosine %.9f over all, %.9f in the worst position; largest difference %.3g\n",
-                  s->model, (int)s->ctx, tw_host_kernels(b->host), cosine(&all), worst, largest);
+    print_message(
+        "%s, %d positions, %s kernels: cosine %.9f over all, %.9f in the worst position; largest difference %.3g\n",
+        s->model, (int)s->ctx, tw_host_kernels(b->host), cosine(&all), worst, largest);
     assert_true(cosine(&all) >= COSINE_ALL);
     assert_true(worst >= COSINE_ROW);
 }
@@ -159,7 +161,8 @@ static void encoder_is_exact(void **state)
     const struct speech *s = *state;
     struct bench b = {0};
     if (!is_there(s->model)) {
-        print_message("skipped: model %s is not in the cache; `tilewright model get %s` brings it\n", s->model, s->model);
+        print_message("skipped: model %s is not in the cache; `tilewright model get %s` brings it\n", s->model,
+                      s->model);
         skip();
     }
     set_up(&b, s);
