@@ -223,7 +223,7 @@ static int check_causal(struct tw_graph *g, struct tw_op *op, int causal, int32_
         return TW_OK;
     op->causal = 1;
     op->past = past;
-    if (past < 0 || rows > keys || past > keys - rows)
+    if (past < 0 || past > keys - rows)
         return tw_graph_refuse_op(g, g->n_ops, op, TW_E_SHAPE,
                                   "%d past positions and %lld rows do not fit the %lld positions to look at", past,
                                   (long long)rows, (long long)keys);

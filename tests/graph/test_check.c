@@ -202,6 +202,13 @@ static void written_memory_is_bound_once(void **state)
     /* Touching is not sharing. */
     tw_graph_gelu(g, b, a);
     accepted(g);
+    a = tw_graph_bind(g, "a", TW_F32, 16, 1, 1, memory), b = tw_graph_bind(g, "b", TW_F32, 16, 1, 1, memory + 64);
+    tw_graph_gelu(g, a, b);
+    accepted(g);
+    a = tw_graph_bind(g, "a", TW_F32, 16, 1, 1, memory), b = tw_graph_bind(g, "b", TW_F32, 16, 1, 1, memory + 64);
+    tw_graph_gelu(g, a, a);
+    tw_graph_gelu(g, b, b);
+    accepted(g);
     a = tw_graph_bind(g, "a", TW_F32, 16, 1, 1, memory), b = tw_graph_bind(g, "b", TW_F32, 16, 1, 1, memory + 60);
     tw_graph_gelu(g, b, a);
     refused(g, TW_E_ARGUMENT, "'b' and 'a' were bound to overlapping memory and 'b' is written");

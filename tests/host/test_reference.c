@@ -93,6 +93,11 @@ static void products(void **state)
     out = temp(g, 1, 1, 2);
     tw_graph_product(g, out, in(g, a, 2, 1, 2), in(g, b, 2, 1, 2), TW_NONE, plain);
     GIVES(g, out, 17, 53);
+    out = temp(g, 1, 1, 2);
+    tw_graph_copy(g, out, in(g, numbers, 1, 1, 2));
+    tw_graph_product(g, out, in(g, a, 2, 1, 2), in(g, b, 2, 1, 2), TW_NONE,
+                     (struct tw_product_options){.accumulate = 1});
+    GIVES(g, out, 18, 55);
     /* More columns than are computed side by side. */
     static float ones[40];
     double expected[40];
@@ -207,7 +212,8 @@ static void stored_types_are_widened(void **state)
     static const int32_t integers[] = {-7, INT32_MAX};
     static const float weights[32] = {1, 2};
     tw_id w = tw_graph_constant(g, "w", TW_Q8_0, 32, 1, 1, q8), h = tw_graph_constant(g, "h", TW_F16, 2, 1, 1, halves);
-    tw_id i = tw_graph_constant(g, "i", TW_I32, 2, 1, 1, integers), x = in(g, weights, 32, 1, 1), out = temp(g, 1, 1, 1);
+    tw_id i = tw_graph_constant(g, "i", TW_I32, 2, 1, 1, integers), x = in(g, weights, 32, 1, 1),
+          out = temp(g, 1, 1, 1);
     tw_graph_product(g, out, x, w, TW_NONE, plain);
     struct tw_reference *r = run(g);
     HOLDS(r, out, -1);
