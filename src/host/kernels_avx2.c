@@ -25,6 +25,11 @@ INLINE V v_set(float x)
     return _mm256_set1_ps(x);
 }
 
+INLINE void v_prefetch(const unsigned char *p)
+{
+    _mm_prefetch((const char *)p, _MM_HINT_T0);
+}
+
 INLINE V v_load(const float *p)
 {
     return _mm256_loadu_ps(p);
@@ -163,22 +168,25 @@ INLINE V block_scale(const unsigned char *block)
     return v_set(_cvtsh_ss((unsigned short)(block[0] | block[1] << 8)));
 }
 
-INLINE V v_load_q8_0(const unsigned char *block, int i)
+INLINE void v_load_q8_0(const unsigned char *block, V *x)
 {
-    __m256i wide = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(block + 2 + i)));
-    return v_mul(block_scale(block), _mm256_cvtepi32_ps(wide));
+    V scale = block_scale(block);
+    UNROLL for (int s = 0; s < 4; s++)
+        x[s] = v_mul(scale, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(block + 2 + 8 * s)))));
 }
 
-/* Numbers 0..15 are the low nibbles, 16..31 the high ones; a number without its high bit is worth 16 less. */
-INLINE V v_load_q5_0(const unsigned char *block, int i)
+/* The low nibbles are numbers 0..15, the high ones 16..31; a number without its high bit is worth 16 less. */
+INLINE void v_load_q5_0(const unsigned char *block, V *x)
 {
-    __m128i pairs = _mm_loadl_epi64((const void *)(block + 6 + i % 16));
-    __m128i nibbles = _mm_and_si128(_mm_srli_epi16(pairs, i >= 16 ? 4 : 0), _mm_set1_epi8(15));
-    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    __m256i high = _mm256_and_si256(_mm256_set1_epi32(block[2 + i / 8]), bit);
-    __m256i lower = _mm256_and_si256(_mm256_cmpeq_epi32(high, _mm256_setzero_si256()), _mm256_set1_epi32(16));
-    __m256i wide = _mm256_sub_epi32(_mm256_cvtepu8_epi32(nibbles), lower);
-    return v_mul(block_scale(block), _mm256_cvtepi32_ps(wide));
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), sixteen = _mm256_set1_epi32(16);
+    V scale = block_scale(block);
+    UNROLL for (int s = 0; s < 4; s++) {
+        __m256i pairs = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(block + 6 + s % 2 * 8)));
+        __m256i nibbles = _mm256_and_si256(_mm256_srli_epi32(pairs, s < 2 ? 0 : 4), _mm256_set1_epi32(15));
+        __m256i high = _mm256_and_si256(_mm256_set1_epi32(block[2 + s]), bit);
+        __m256i lower = _mm256_andnot_si256(_mm256_cmpeq_epi32(high, bit), sixteen);
+        x[s] = v_mul(scale, _mm256_cvtepi32_ps(_mm256_sub_epi32(nibbles, lower)));
+    }
 }
 
 INLINE void v_store_f16(unsigned char *p, V v)

@@ -8,7 +8,7 @@
 #define LANES 16
 #define MR 12
 #define NR 32
-#define DOT_COLS(rows) ((rows) <= 4 ? 4 : 2)
+#define DOT_COLS(rows) ((rows) <= 6 ? 4 : 2)
 
 typedef __m512 V;
 typedef struct {
@@ -23,6 +23,11 @@ INLINE V v_zero(void)
 INLINE V v_set(float x)
 {
     return _mm512_set1_ps(x);
+}
+
+INLINE void v_prefetch(const unsigned char *p)
+{
+    _mm_prefetch((const char *)p, _MM_HINT_T0);
 }
 
 INLINE V v_load(const float *p)
@@ -164,21 +169,29 @@ INLINE V block_scale(const unsigned char *block)
     return v_set(_cvtsh_ss((unsigned short)(block[0] | block[1] << 8)));
 }
 
-INLINE V v_load_q8_0(const unsigned char *block, int i)
+INLINE void v_load_q8_0(const unsigned char *block, V *x)
 {
-    __m512i wide = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(block + 2 + i)));
-    return v_mul(block_scale(block), _mm512_cvtepi32_ps(wide));
+    V scale = block_scale(block);
+    UNROLL for (int s = 0; s < 2; s++)
+        x[s] = v_mul(scale, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(block + 2 + 16 * s)))));
 }
 
-/* Numbers 0..15 are the low nibbles, 16..31 the high ones; a number without its high bit is worth 16 less. */
-INLINE V v_load_q5_0(const unsigned char *block, int i)
+/*
+ * The low nibbles are numbers 0..15, the high ones 16..31. Nibble and high bit together pick a number's value from a
+ * table of all 32.
+ */
+INLINE void v_load_q5_0(const unsigned char *block, V *x)
 {
-    __m128i pairs = _mm_loadu_si128((const void *)(block + 6));
-    __m128i nibbles = _mm_and_si128(_mm_srli_epi16(pairs, i >= 16 ? 4 : 0), _mm_set1_epi8(15));
-    __mmask16 high = (__mmask16)(block[2 + i / 8] | block[3 + i / 8] << 8);
-    __m512i wide = _mm512_cvtepu8_epi32(nibbles);
-    wide = _mm512_mask_sub_epi32(wide, (__mmask16)~high, wide, _mm512_set1_epi32(16));
-    return v_mul(block_scale(block), _mm512_cvtepi32_ps(wide));
+    const V ramp = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i sixteen = _mm512_set1_epi32(16);
+    V scale = block_scale(block), lower = v_mul(scale, v_sub(ramp, v_set(16))), upper = v_mul(scale, ramp);
+    __m512i pairs = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(block + 6)));
+    __m512i nibbles[2] = {_mm512_and_si512(pairs, _mm512_set1_epi32(15)), _mm512_srli_epi32(pairs, 4)};
+    UNROLL for (int s = 0; s < 2; s++) {
+        __mmask16 high = (__mmask16)(block[2 + 2 * s] | block[3 + 2 * s] << 8);
+        __m512i place = _mm512_mask_or_epi32(nibbles[s], high, nibbles[s], sixteen);
+        x[s] = _mm512_permutex2var_ps(lower, place, upper);
+    }
 }
 
 INLINE void v_store_f16(unsigned char *p, V v)

@@ -25,7 +25,23 @@ INLINE V widen_some(enum tw_type type, const unsigned char *p, int64_t n)
     return v_load(values);
 }
 
-/* LANES stored numbers from number i of a row; i a multiple of LANES. */
+/* Bytes of n numbers, of whole blocks; the type is a constant. */
+INLINE size_t bytes_of(enum tw_type type, int64_t n)
+{
+    switch (type) {
+    case TW_F16:
+    case TW_BF16:
+        return (size_t)n * 2;
+    case TW_Q5_0:
+        return (size_t)n / BLOCK * 22;
+    case TW_Q8_0:
+        return (size_t)n / BLOCK * 34;
+    default:
+        return (size_t)n * 4;
+    }
+}
+
+/* LANES stored numbers from number i of a row. Not for quantised types. */
 INLINE V widen_at(enum tw_type type, const unsigned char *row, int64_t i)
 {
     switch (type) {
@@ -33,21 +49,32 @@ INLINE V widen_at(enum tw_type type, const unsigned char *row, int64_t i)
         return v_load_f16(row + 2 * i);
     case TW_BF16:
         return v_load_bf16(row + 2 * i);
-    case TW_Q5_0:
-        return v_load_q5_0(row + i / BLOCK * 22, (int)(i % BLOCK));
-    case TW_Q8_0:
-        return v_load_q8_0(row + i / BLOCK * 34, (int)(i % BLOCK));
     default:
         return v_load_bytes(row + 4 * i);
     }
 }
 
+/* The BLOCK stored numbers from number i of a row; i a multiple of BLOCK. */
+INLINE void widen_block(enum tw_type type, const unsigned char *row, int64_t i, V *x)
+{
+    if (type == TW_Q5_0)
+        v_load_q5_0(row + i / BLOCK * 22, x);
+    else if (type == TW_Q8_0)
+        v_load_q8_0(row + i / BLOCK * 34, x);
+    else
+        UNROLL for (int s = 0; s < BLOCK / LANES; s++)
+            x[s] = widen_at(type, row, i + s * LANES);
+}
+
 INLINE void widen_row(enum tw_type type, const unsigned char *src, float *dst, int64_t n)
 {
     int64_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK)
-        UNROLL for (int s = 0; s < BLOCK; s += LANES)
-            v_store(dst + i + s, widen_at(type, src, i + s));
+    for (; i + BLOCK <= n; i += BLOCK) {
+        V x[BLOCK / LANES];
+        widen_block(type, src, i, x);
+        UNROLL for (int s = 0; s < BLOCK / LANES; s++)
+            v_store(dst + i + s * LANES, x[s]);
+    }
     if (i < n)
         tw_row_to_f32(type, src + tw_row_bytes(type, i), dst + i, n - i);
 }
@@ -109,133 +136,169 @@ static void transpose(const float *const *rows, int n_rows, int64_t n, float *ds
 
 /* ---- products with few rows ---- */
 
-#define FOLD (TERMS * LANES) /* products that go into the registers before they are put aside */
-
 /*
- * Adds rows x cols products of n <= FOLD numbers to total; type and both counts are constants, so that the accumulators
- * are registers.
+ * Weights come from memory once, in short rows that the processor's own prefetching follows badly. While row j is read,
+ * what lies so many bytes further on is asked for: some rows later, or later in a long row.
  */
-INLINE void fold(enum tw_type type, int rows, int cols, int64_t n, const float *a, int64_t a_stride,
-                 const unsigned char *w, size_t w_stride, V (*total)[4])
+static size_t bytes_ahead(size_t row_bytes, size_t stride)
 {
-    V sum[TW_DOT_ROWS][4];
-    int64_t p = 0;
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int j = 0; j < cols; j++)
-            sum[r][j] = v_zero();
-    for (; p + BLOCK <= n; p += BLOCK) {
-        UNROLL for (int s = 0; s < BLOCK; s += LANES) {
-            V x[4];
-            UNROLL for (int j = 0; j < cols; j++)
-                x[j] = widen_at(type, w + (size_t)j * w_stride, p + s);
-            UNROLL for (int r = 0; r < rows; r++) {
-                V y = v_load(a + r * a_stride + p + s);
-                UNROLL for (int j = 0; j < cols; j++)
-                    sum[r][j] = v_fma(x[j], y, sum[r][j]);
-            }
-        }
-    }
-    for (; p < n; p += LANES) {
-        int64_t some = n - p < LANES ? n - p : LANES;
-        UNROLL for (int j = 0; j < cols; j++) {
-            V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), some);
-            UNROLL for (int r = 0; r < rows; r++)
-                sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, some), sum[r][j]);
-        }
-    }
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int j = 0; j < cols; j++)
-            total[r][j] = v_add(total[r][j], sum[r][j]);
+    const size_t distance = 4096, rows = row_bytes > 0 ? distance / row_bytes : 1;
+    if (rows == 0)
+        return distance / 2;
+    return (rows > 4 ? rows : 4) * stride;
 }
 
-typedef void fold_function(int64_t n, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,
-                           V (*total)[4]);
-
-#define FOLD_FUNCTION(name, type, rows, cols)                                                                          \
-    static void name(int64_t n, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,             \
-                     V(*total)[4])                                                                                     \
-    {                                                                                                                  \
-        fold(type, rows, cols, n, a, a_stride, w, w_stride, total);                                                    \
-    }
-/* For as many columns as fit the registers, and for one. */
-#define FOLD_PAIR(name, type, rows)                                                                                    \
-    FOLD_FUNCTION(name##_many, type, rows, DOT_COLS(rows)) FOLD_FUNCTION(name##_one, type, rows, 1)
-#define PAIR(name) {name##_many, name##_one}
-
-FOLD_PAIR(fold_1, TW_F32, 1)
-FOLD_PAIR(fold_2, TW_F32, 2)
-FOLD_PAIR(fold_3, TW_F32, 3)
-FOLD_PAIR(fold_4, TW_F32, 4)
-FOLD_PAIR(fold_5, TW_F32, 5)
-FOLD_PAIR(fold_6, TW_F32, 6)
-FOLD_PAIR(fold_7, TW_F32, 7)
-FOLD_PAIR(fold_8, TW_F32, 8)
-FOLD_PAIR(fold_f16, TW_F16, 1)
-FOLD_PAIR(fold_bf16, TW_BF16, 1)
-FOLD_PAIR(fold_q5_0, TW_Q5_0, 1)
-FOLD_PAIR(fold_q8_0, TW_Q8_0, 1)
-
-static fold_function *const folds_f32[TW_DOT_ROWS + 1][2] = {
-    [1] = PAIR(fold_1), [2] = PAIR(fold_2), [3] = PAIR(fold_3), [4] = PAIR(fold_4),
-    [5] = PAIR(fold_5), [6] = PAIR(fold_6), [7] = PAIR(fold_7), [8] = PAIR(fold_8),
-};
-static fold_function *const folds_stored[TW_TYPE_COUNT][2] = {
-    [TW_F32] = PAIR(fold_1),
-    [TW_F16] = PAIR(fold_f16),
-    [TW_BF16] = PAIR(fold_bf16),
-    [TW_Q5_0] = PAIR(fold_q5_0),
-    [TW_Q8_0] = PAIR(fold_q8_0),
-};
-
 /*
- * rows x cols dots. With several rows, stored weights are widened once into `wide` and then serve all of them; a single
- * row widens them in registers. Both add in the same order, so a row's result does not depend on how many there are.
+ * rows x cols dots of k numbers; type and both counts are constants, so that the accumulators are registers. Each is
+ * added up in the same order, however many there are.
  */
-static void dot_group(enum tw_type type, int rows, int cols, fold_function *add_fold, float *wide, int64_t k,
-                      const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride, float *out,
-                      int64_t out_stride)
+INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const float *a, int64_t a_stride,
+                      const unsigned char *w, size_t w_stride, size_t ahead, float *out, int64_t out_stride)
 {
     V total[TW_DOT_ROWS][4];
-    for (int r = 0; r < rows; r++)
-        for (int j = 0; j < 4; j++)
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int j = 0; j < 4; j++)
             total[r][j] = v_zero();
-    for (int64_t from = 0; from < k; from += FOLD) {
-        int64_t n = k - from < FOLD ? k - from : FOLD;
-        const unsigned char *part = w + tw_row_bytes(type, from);
-        size_t part_stride = w_stride;
-        if (wide != NULL) {
-            for (int j = 0; j < cols; j++)
-                widen(type, part + (size_t)j * w_stride, wide + j * FOLD, n);
-            part = (const unsigned char *)wide;
-            part_stride = FOLD * sizeof *wide;
+    for (int64_t from = 0; from < k; from += TERMS * LANES) {
+        int64_t end = k - from < TERMS * LANES ? k : from + TERMS * LANES, p = from;
+        V sum[TW_DOT_ROWS][4];
+        UNROLL for (int r = 0; r < rows; r++)
+            UNROLL for (int j = 0; j < cols; j++)
+                sum[r][j] = v_zero();
+        for (; p + BLOCK <= end; p += BLOCK) {
+            UNROLL for (int j = 0; j < cols && ahead > 0; j++)
+                v_prefetch(w + (size_t)j * w_stride + bytes_of(type, p) + ahead);
+            V x[4][BLOCK / LANES];
+            UNROLL for (int j = 0; j < cols; j++)
+                widen_block(type, w + (size_t)j * w_stride, p, x[j]);
+            UNROLL for (int s = 0; s < BLOCK / LANES; s++)
+                UNROLL for (int r = 0; r < rows; r++) {
+                    V y = v_load(a + r * a_stride + p + s * LANES);
+                    UNROLL for (int j = 0; j < cols; j++)
+                        sum[r][j] = v_fma(x[j][s], y, sum[r][j]);
+                }
         }
-        add_fold(n, a + from, a_stride, part, part_stride, total);
+        for (; p < end; p += LANES) {
+            int64_t some = end - p < LANES ? end - p : LANES;
+            UNROLL for (int j = 0; j < cols; j++) {
+                V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), some);
+                UNROLL for (int r = 0; r < rows; r++)
+                    sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, some), sum[r][j]);
+            }
+        }
+        UNROLL for (int r = 0; r < rows; r++)
+            UNROLL for (int j = 0; j < cols; j++)
+                total[r][j] = v_add(total[r][j], sum[r][j]);
     }
-    for (int r = 0; r < rows; r++) {
+    UNROLL for (int r = 0; r < rows; r++) {
         float four[4];
         v_sum4(total[r][0], total[r][1], total[r][2], total[r][3], four);
         memcpy(out + r * out_stride, four, (size_t)cols * sizeof *four);
     }
 }
 
-static void dots(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
-                 size_t w_stride, int64_t n, float *out, int64_t out_stride)
+typedef void dots_function(int64_t k, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,
+                           size_t ahead, int64_t n, float *out, int64_t out_stride);
+
+#define DOTS(name, type, rows)                                                                                         \
+    static void name(int64_t k, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,             \
+                     size_t ahead, int64_t n, float *out, int64_t out_stride)                                          \
+    {                                                                                                                  \
+        const int cols = DOT_COLS(rows);                                                                               \
+        int64_t j = 0;                                                                                                 \
+        for (; j + cols <= n; j += cols, w += cols * w_stride, out += cols)                                            \
+            dot_block(type, rows, cols, k, a, a_stride, w, w_stride, ahead, out, out_stride);                          \
+        for (; j < n; j++, w += w_stride, out++)                                                                       \
+            dot_block(type, rows, 1, k, a, a_stride, w, w_stride, ahead, out, out_stride);                             \
+    }
+
+#define DOTS_OF_ROWS(type_name, type)                                                                                  \
+    DOTS(type_name##_1, type, 1)                                                                                       \
+    DOTS(type_name##_2, type, 2)                                                                                       \
+    DOTS(type_name##_3, type, 3)                                                                                       \
+    DOTS(type_name##_4, type, 4)                                                                                       \
+    DOTS(type_name##_5, type, 5)                                                                                       \
+    DOTS(type_name##_6, type, 6)                                                                                       \
+    DOTS(type_name##_7, type, 7)                                                                                       \
+    DOTS(type_name##_8, type, 8)                                                                                       \
+    static dots_function *const type_name[TW_DOT_ROWS + 1] = {                                                         \
+        [1] = type_name##_1, [2] = type_name##_2, [3] = type_name##_3, [4] = type_name##_4,                            \
+        [5] = type_name##_5, [6] = type_name##_6, [7] = type_name##_7, [8] = type_name##_8,                            \
+    };
+
+DOTS_OF_ROWS(dots_f32, TW_F32)
+DOTS_OF_ROWS(dots_f16, TW_F16)
+DOTS(dots_bf16, TW_BF16, 1)
+DOTS(dots_q5_0, TW_Q5_0, 1)
+DOTS(dots_q8_0, TW_Q8_0, 1)
+
+#define NEAR_FLOATS 4096 /* widened floats that stay in the first-level cache beside their use */
+#define MOST_FLOATS 32768 /* and what is put there in the end when rows are long */
+
+static void prefetch_row(const unsigned char *p, size_t bytes)
 {
-    float wide[4 * FOLD];
-    int in_registers = rows == 1 || type == TW_F32;
-    fold_function *const *functions = rows == 1 ? folds_stored[type] : folds_f32[rows];
-    const int cols = DOT_COLS(rows);
-    for (int64_t j = 0; j < n;) {
-        int step = j + cols <= n ? cols : 1;
-        dot_group(type, rows, step, functions[step == 1 && cols > 1], in_registers ? NULL : wide, k, a, a_stride,
-                  w + (size_t)j * w_stride, w_stride, out + j, out_stride);
-        j += step;
+    for (size_t i = 0; i < bytes; i += 64)
+        v_prefetch(p + i);
+}
+
+/* Several rows: stored weights are widened once, some at a time, and serve all rows from there. */
+static void dots_widened(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride,
+                         const unsigned char *w, size_t w_stride, int64_t n, float *out, int64_t out_stride)
+{
+    float wide[MOST_FLOATS];
+    size_t bytes = tw_row_bytes(type, k), ahead = bytes_ahead(bytes, w_stride);
+    int64_t fit = NEAR_FLOATS / (k > 0 ? k : 1), group = fit > 4 ? fit / 4 * 4 : 4;
+    for (int64_t j = 0; j < n; j += group) {
+        int64_t here = n - j < group ? n - j : group;
+        for (int64_t i = 0; i < here; i++) {
+            const unsigned char *row = w + (size_t)(j + i) * w_stride;
+            prefetch_row(row + ahead, bytes);
+            widen(type, row, wide + i * k, k);
+        }
+        dots_f32[rows](k, a, a_stride, (const unsigned char *)wide, (size_t)k * sizeof *wide, 0, here, out + j, out_stride);
     }
 }
 
-/* cols vectors of LANES columns, from column c; both counts constants. */
-INLINE void weigh_block(int rows, int cols, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
-                        size_t v_stride, float *o, int64_t o_stride)
+/* The function for so many rows; NULL when stored weights should be widened first, or taken by one row after the other. */
+static dots_function *dots_function_of(enum tw_type type, int rows)
+{
+    switch (type) {
+    case TW_F32:
+        return dots_f32[rows];
+    case TW_F16:
+        return dots_f16[rows];
+    case TW_BF16:
+        return rows == 1 ? dots_bf16 : NULL;
+    case TW_Q5_0:
+        return rows == 1 ? dots_q5_0 : NULL;
+    case TW_Q8_0:
+        return rows == 1 ? dots_q8_0 : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static void dots(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
+                 size_t w_stride, int64_t n, float *out, int64_t out_stride)
+{
+    dots_function *function = dots_function_of(type, rows), *one = dots_function_of(type, 1);
+    size_t ahead = bytes_ahead(tw_row_bytes(type, k), w_stride);
+    if (function != NULL)
+        function(k, a, a_stride, w, w_stride, ahead, n, out, out_stride);
+    else if (k <= MOST_FLOATS / 4)
+        dots_widened(type, rows, k, a, a_stride, w, w_stride, n, out, out_stride);
+    else
+        for (int r = 0; r < rows; r++)
+            one(k, a + r * a_stride, a_stride, w, w_stride, ahead, n, out + r * out_stride, out_stride);
+}
+
+/* ---- sums of rows, each with a weight ---- */
+
+#define ROWS_AHEAD 16 /* rows of a head are short: that many further on, the next ones are asked for */
+
+/* cols vectors of LANES columns; type and both counts are constants. */
+INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const float *p, int64_t p_stride,
+                        const unsigned char *v, size_t v_stride, float *o, int64_t o_stride)
 {
     V sum[TW_DOT_ROWS][4];
     UNROLL for (int r = 0; r < rows; r++)
@@ -243,8 +306,10 @@ INLINE void weigh_block(int rows, int cols, int64_t n, const float *p, int64_t p
             sum[r][c] = v_zero();
     for (int64_t j = 0; j < n; j++) {
         V x[4];
-        UNROLL for (int c = 0; c < cols; c++)
-            x[c] = widen_at(TW_F32, v + (size_t)j * v_stride, c * LANES);
+        UNROLL for (int c = 0; c < cols; c++) {
+            v_prefetch(v + (size_t)(j + ROWS_AHEAD) * v_stride + bytes_of(type, c * LANES));
+            x[c] = widen_at(type, v + (size_t)j * v_stride, c * LANES);
+        }
         UNROLL for (int r = 0; r < rows; r++) {
             V weight = v_set(p[r * p_stride + j]);
             UNROLL for (int c = 0; c < cols; c++)
@@ -259,65 +324,77 @@ INLINE void weigh_block(int rows, int cols, int64_t n, const float *p, int64_t p
 }
 
 /* The last d < LANES columns of one row. */
-static void weigh_rest(int64_t n, const float *p, const unsigned char *v, size_t v_stride, int64_t d, float *o)
+static void weigh_rest(enum tw_type type, int64_t n, const float *p, const unsigned char *v, size_t v_stride, int64_t d,
+                       float *o)
 {
     V sum = v_zero();
     for (int64_t j = 0; j < n; j++)
-        sum = v_fma(v_set(p[j]), widen_some(TW_F32, v + (size_t)j * v_stride, d), sum);
+        sum = v_fma(v_set(p[j]), widen_some(type, v + (size_t)j * v_stride, d), sum);
     v_store_n(o, v_add(v_load_n(o, d), sum), d);
 }
 
-INLINE void weigh_rows(int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride,
-                       int64_t d, float *o, int64_t o_stride)
-{
-    const int cols = DOT_COLS(rows);
-    int64_t c = 0;
-    for (; c + cols * LANES <= d; c += cols * LANES)
-        weigh_block(rows, cols, n, p, p_stride, v + tw_row_bytes(TW_F32, c), v_stride, o + c, o_stride);
-    for (; c + LANES <= d; c += LANES)
-        weigh_block(rows, 1, n, p, p_stride, v + tw_row_bytes(TW_F32, c), v_stride, o + c, o_stride);
-    for (int r = 0; r < rows && c < d; r++)
-        weigh_rest(n, p + r * p_stride, v + tw_row_bytes(TW_F32, c), v_stride, d - c, o + r * o_stride + c);
-}
+typedef void weigh_function(int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride,
+                            int64_t d, float *o, int64_t o_stride);
 
-static void weigh_f32(int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride,
-                      int64_t d, float *o, int64_t o_stride)
-{
-#define ROWS(m)                                                                                                        \
-    case m:                                                                                                            \
-        weigh_rows(m, n, p, p_stride, v, v_stride, d, o, o_stride);                                                    \
-        break;
-    switch (rows) {
-        ROWS(1)
-        ROWS(2)
-        ROWS(3)
-        ROWS(4)
-        ROWS(5)
-        ROWS(6)
-        ROWS(7)
-        ROWS(8)
+#define WEIGH(name, type, rows)                                                                                        \
+    static void name(int64_t n, const float *p, int64_t p_stride, const unsigned char *v, size_t v_stride, int64_t d,  \
+                     float *o, int64_t o_stride)                                                                       \
+    {                                                                                                                  \
+        const int cols = DOT_COLS(rows);                                                                               \
+        int64_t c = 0;                                                                                                 \
+        for (; c + cols * LANES <= d; c += cols * LANES)                                                               \
+            weigh_block(type, rows, cols, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);    \
+        for (; c + LANES <= d; c += LANES)                                                                             \
+            weigh_block(type, rows, 1, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);       \
+        for (int r = 0; r < rows && c < d; r++)                                                                        \
+            weigh_rest(type, n, p + r * p_stride, v + bytes_of(type, c), v_stride, d - c, o + r * o_stride + c); \
     }
-#undef ROWS
-}
 
-#define WIDE_COLS 256 /* columns of stored values that are widened together */
+WEIGH(weigh_f16, TW_F16, 1)
+WEIGH(weigh_bf16, TW_BF16, 1)
+WEIGH(weigh_1, TW_F32, 1)
+WEIGH(weigh_2, TW_F32, 2)
+WEIGH(weigh_3, TW_F32, 3)
+WEIGH(weigh_4, TW_F32, 4)
+WEIGH(weigh_5, TW_F32, 5)
+WEIGH(weigh_6, TW_F32, 6)
+WEIGH(weigh_7, TW_F32, 7)
+WEIGH(weigh_8, TW_F32, 8)
+
+static weigh_function *const weigh_floats[TW_DOT_ROWS + 1] = {
+    [1] = weigh_1, [2] = weigh_2, [3] = weigh_3, [4] = weigh_4, [5] = weigh_5, [6] = weigh_6, [7] = weigh_7, [8] = weigh_8,
+};
+
+/* Several rows of weights on stored values: as with dots_widened. n at most TERMS. */
+static void weigh_widened(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride,
+                          const unsigned char *v, size_t v_stride, int64_t d, float *o, int64_t o_stride)
+{
+    const int64_t most = NEAR_FLOATS / TERMS;
+    float wide[NEAR_FLOATS];
+    for (int64_t c = 0; c < d; c += most) {
+        int64_t cols = d - c < most ? d - c : most;
+        for (int64_t j = 0; j < n; j++) {
+            const unsigned char *row = v + (size_t)j * v_stride + bytes_of(type, c);
+            prefetch_row(row + ROWS_AHEAD * v_stride, bytes_of(type, cols));
+            widen(type, row, wide + j * cols, cols);
+        }
+        weigh_floats[rows](n, p, p_stride, (const unsigned char *)wide, (size_t)cols * sizeof *wide, cols, o + c, o_stride);
+    }
+}
 
 static void weigh(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
                   size_t v_stride, int64_t d, float *o, int64_t o_stride)
 {
-    float wide[TERMS * WIDE_COLS];
     for (int64_t from = 0; from < n; from += TERMS, p += TERMS, v += TERMS * v_stride) {
         int64_t run = n - from < TERMS ? n - from : TERMS;
-        if (type == TW_F32) {
-            weigh_f32(rows, run, p, p_stride, v, v_stride, d, o, o_stride);
-            continue;
-        }
-        for (int64_t c = 0; c < d; c += WIDE_COLS) {
-            int64_t width = d - c < WIDE_COLS ? d - c : WIDE_COLS;
-            for (int64_t j = 0; j < run; j++)
-                widen(type, v + (size_t)j * v_stride + tw_row_bytes(type, c), wide + j * WIDE_COLS, width);
-            weigh_f32(rows, run, p, p_stride, (const unsigned char *)wide, WIDE_COLS * sizeof *wide, width, o + c, o_stride);
-        }
+        if (type == TW_F32)
+            weigh_floats[rows](run, p, p_stride, v, v_stride, d, o, o_stride);
+        else if (rows > 1)
+            weigh_widened(type, rows, run, p, p_stride, v, v_stride, d, o, o_stride);
+        else if (type == TW_F16)
+            weigh_f16(run, p, p_stride, v, v_stride, d, o, o_stride);
+        else
+            weigh_bf16(run, p, p_stride, v, v_stride, d, o, o_stride);
     }
 }
 
