@@ -1,0 +1,119 @@
+#include "image/aie_partition.h"
+
+#include "base/little_endian.h"
+
+#include <string.h>
+
+/* Byte offsets by XRT's xclbin.h. An array is its count and the offset of its entries in the section, 32 bits each. */
+enum {
+    HEADER_BYTES = 0xb8,
+    HEADER_NAME = 0x04,
+    HEADER_OPERATIONS = 0x08,
+    HEADER_COLUMNS = 0x20,
+    HEADER_START_COLUMNS = 0x28,
+    HEADER_PDIS = 0x78,
+
+    PDI_BYTES = 96,
+    PDI_IMAGE = 16,
+    PDI_GROUPS = 24,
+
+    GROUP_BYTES = 96,
+    GROUP_NAME = 0,
+    GROUP_TYPE = 4,
+    GROUP_PDI_ID = 8,
+    GROUP_KERNELS = 16
+};
+
+struct array {
+    uint32_t count;
+    struct tw_view entries;
+};
+
+static int read_array(const struct tw_view *section, const unsigned char *at, uint32_t entry_bytes, const char *what,
+                      struct array *array, struct tw_error *err)
+{
+    array->count = tw_load_u32(at);
+    return tw_view_table(section, tw_load_u32(at + 4), array->count, entry_bytes, what, &array->entries, err);
+}
+
+static int read_group(const struct tw_view *section, const unsigned char *at, struct tw_cdo_group *group,
+                      struct tw_error *err)
+{
+    struct array kernels;
+    *group = (struct tw_cdo_group){.type = at[GROUP_TYPE], .pdi_id = tw_load_u64(at + GROUP_PDI_ID)};
+    int code = tw_view_string(section, tw_load_u32(at + GROUP_NAME), "the name of a CDO group", &group->name, err);
+    if (code == 0)
+        code = read_array(section, at + GROUP_KERNELS, 8, "the kernels of a CDO group", &kernels, err);
+    if (code < 0)
+        return code;
+    group->n_kernels = kernels.count;
+    group->kernels = kernels.entries;
+    return TW_OK;
+}
+
+static int read_pdi(const struct tw_view *section, const unsigned char *at, struct tw_aie_pdi *pdi,
+                    struct tw_error *err)
+{
+    struct array image, groups;
+    int code = read_array(section, at + PDI_IMAGE, 1, "a PDI", &image, err);
+    if (code == 0)
+        code = read_array(section, at + PDI_GROUPS, GROUP_BYTES, "the CDO groups of a PDI", &groups, err);
+    if (code < 0)
+        return code;
+    *pdi = (struct tw_aie_pdi){
+        .image = image.entries, .n_groups = groups.count, .groups = groups.entries, .partition = *section};
+    memcpy(pdi->uuid, at, TW_UUID_BYTES);
+    return TW_OK;
+}
+
+static int check_pdi(const struct tw_aie_partition *p, uint32_t i, struct tw_error *err)
+{
+    struct tw_aie_pdi pdi;
+    struct tw_cdo_group group;
+    int code = read_pdi(&p->view, p->pdis.data + (size_t)i * PDI_BYTES, &pdi, err);
+    for (uint32_t j = 0; code == 0 && j < pdi.n_groups; j++)
+        code = read_group(&p->view, pdi.groups.data + (size_t)j * GROUP_BYTES, &group, err);
+    return code;
+}
+
+int tw_aie_partition_open(const struct tw_view *section, struct tw_aie_partition *p, struct tw_error *err)
+{
+    struct tw_view header;
+    struct array start_columns, pdis;
+    int code = tw_view_part(section, 0, HEADER_BYTES, "the header of AIE_PARTITION", &header, err);
+    if (code < 0)
+        return code;
+    *p = (struct tw_aie_partition){.view = *section,
+                                   .operations_per_cycle = tw_load_u32(header.data + HEADER_OPERATIONS),
+                                   .columns = tw_load_u16(header.data + HEADER_COLUMNS)};
+    code = tw_view_string(section, tw_load_u32(header.data + HEADER_NAME), "the partition's name", &p->name, err);
+    if (code == 0)
+        code = read_array(section, header.data + HEADER_START_COLUMNS, 2, "the start columns", &start_columns, err);
+    if (code == 0)
+        code = read_array(section, header.data + HEADER_PDIS, PDI_BYTES, "the list of PDIs", &pdis, err);
+    if (code < 0)
+        return code;
+    p->n_start_columns = start_columns.count;
+    p->start_columns = start_columns.entries;
+    p->n_pdis = pdis.count;
+    p->pdis = pdis.entries;
+    for (uint32_t i = 0; code == 0 && i < p->n_pdis; i++)
+        code = check_pdi(p, i, err);
+    return code;
+}
+
+uint16_t tw_aie_partition_start(const struct tw_aie_partition *p, uint32_t i)
+{
+    return tw_load_u16(p->start_columns.data + 2 * (size_t)i);
+}
+
+/* What was checked when the partition was opened cannot fail now. */
+void tw_aie_partition_pdi(const struct tw_aie_partition *p, uint32_t i, struct tw_aie_pdi *pdi)
+{
+    (void)read_pdi(&p->view, p->pdis.data + (size_t)i * PDI_BYTES, pdi, NULL);
+}
+
+void tw_aie_pdi_group(const struct tw_aie_pdi *pdi, uint32_t j, struct tw_cdo_group *group)
+{
+    (void)read_group(&pdi->partition, pdi->groups.data + (size_t)j * GROUP_BYTES, group, NULL);
+}

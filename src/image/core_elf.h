@@ -1,0 +1,68 @@
+/*
+ * The program of one core as an ELF file: 32 bits, little-endian, machine "AMD AIE". What the loader of the aie-rt
+ * driver takes: segments below 0x20000 go to program memory, those from 0x40000 on to data memory as the core sees it,
+ * own memory from 0x70000 on, the south, west and north neighbours' in the three windows of 64 KiB below that.
+ */
+#ifndef TW_IMAGE_CORE_ELF_H
+#define TW_IMAGE_CORE_ELF_H
+
+#include "base/view.h"
+
+enum tw_core_elf_address {
+    TW_ELF_PROGRAM_BYTES = 0x4000, /* program memory, from address 0 on */
+    TW_ELF_DATA_FIRST = 0x40000,
+    TW_ELF_DATA_END = 0x80000,
+    TW_ELF_DATA_WINDOW = 0x10000
+};
+
+enum tw_core_elf_limit { TW_ELF_SEGMENTS_MAX = 256 };
+
+struct tw_elf_segment {
+    const char *name; /* writing: of its section, ".text"; reading: "" */
+    uint32_t address;
+    uint32_t bytes;      /* in memory; what is behind the data is zero */
+    struct tw_view data; /* writing: only data and size count */
+};
+
+enum tw_elf_symbol_kind { TW_ELF_NOTYPE, TW_ELF_OBJECT, TW_ELF_FUNCTION };
+
+struct tw_elf_symbol {
+    const char *name;
+    uint32_t value; /* an address, or any number */
+    uint32_t size;
+    enum tw_elf_symbol_kind kind;
+    int global;
+};
+
+struct tw_core_elf {
+    struct tw_view view;
+    uint32_t n_segments;
+    struct tw_elf_segment segments[TW_ELF_SEGMENTS_MAX]; /* by address; they do not overlap */
+    uint32_t n_symbols;
+    struct tw_view symbols, strings;
+};
+
+/* Whether an ELF file begins here, of any kind. */
+int tw_elf_recognise(const struct tw_view *view);
+
+/* Whether a segment lies in program memory; else it lies in data memory. */
+int tw_elf_is_program(const struct tw_elf_segment *segment);
+
+/*
+ * Checks a linked program for the AIE2 core. Segments of no bytes are left out. Fails with TW_E_FORMAT,
+ * TW_E_UNSUPPORTED for an ELF file of another kind or core, TW_E_LIMIT for more than TW_ELF_SEGMENTS_MAX segments.
+ */
+int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct tw_error *err);
+
+/* Symbol number i < n_symbols of an opened file: files, sections and the like have the kind TW_ELF_NOTYPE. */
+void tw_core_elf_symbol(const struct tw_core_elf *elf, uint32_t i, struct tw_elf_symbol *symbol);
+
+/*
+ * Makes the ELF file of a program that begins at address 0: each segment with a section, and the symbols. *bytes is to
+ * be freed with free(). Fails with TW_E_ARGUMENT for segments that tw_core_elf_open would refuse, TW_E_LIMIT,
+ * TW_E_MEMORY.
+ */
+int tw_core_elf_write(const struct tw_elf_segment *segments, size_t n_segments, const struct tw_elf_symbol *symbols,
+                      size_t n_symbols, unsigned char **bytes, size_t *size, struct tw_error *err);
+
+#endif

@@ -1,0 +1,159 @@
+#include "image/pdi.h"
+
+#include "base/little_endian.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Byte offsets and values by bootgen's format of Versal images. Places and sizes in the headers are words of 4 bytes.
+ */
+enum {
+    MARKER_BYTES = 16, /* tells the loading port how wide the bus is */
+
+    TABLE_AT = 0x10,
+    TABLE_BYTES = 128,
+    TABLE_VERSION = 0x00,
+    TABLE_IMAGES = 0x04,
+    TABLE_FIRST_IMAGE = 0x08,
+    TABLE_PARTITIONS = 0x0c,
+    TABLE_FIRST_PARTITION = 0x10,
+    TABLE_ID_CODE = 0x18,
+    TABLE_PDI_ID = 0x20,
+    TABLE_IDENTIFICATION = 0x28,
+
+    IMAGE_BYTES = 64,
+    IMAGE_PARTITIONS = 0x04,
+    IMAGE_NAME = 0x10,
+    IMAGE_ID = 0x20,
+
+    PARTITION_BYTES = 128,
+    PARTITION_UNENCRYPTED = 0x04, /* words of data */
+    PARTITION_TOTAL = 0x08,       /* with padding */
+    PARTITION_DATA = 0x20,
+    PARTITION_ATTRIBUTES = 0x24,
+
+    VERSION = 0x00040000,
+    IDENTIFICATION = 0x50504449 /* "IDPP" */
+};
+
+static const uint32_t marker[MARKER_BYTES / 4] = {0x000000dd, 0x11223344, 0x55667788, 0x99aabbcc};
+
+static uint32_t field(const struct tw_view *v, size_t offset)
+{
+    return tw_load_u32(v->data + offset);
+}
+
+/* The last word of each header is the complement of the sum of the words before it. */
+static int check_sum(const struct tw_view *header, const char *what, struct tw_error *err)
+{
+    size_t last = header->size - 4;
+    uint32_t sum = 0;
+
+    for (size_t at = 0; at < last; at += 4)
+        sum += field(header, at);
+    if (field(header, last) != ~sum)
+        return tw_view_fail(header, last, TW_E_FORMAT, err,
+                            "the checksum of %s is 0x%" PRIx32 " instead of 0x%" PRIx32 "; the file is damaged", what,
+                            field(header, last), ~sum);
+    return TW_OK;
+}
+
+int tw_pdi_recognise(const struct tw_view *view)
+{
+    if (view->size < MARKER_BYTES)
+        return 0;
+    for (size_t i = 0; i < MARKER_BYTES / 4; i++)
+        if (field(view, 4 * i) != marker[i])
+            return 0;
+    return 1;
+}
+
+static int check_table(const struct tw_view *table, struct tw_error *err)
+{
+    if (field(table, TABLE_IDENTIFICATION) != IDENTIFICATION)
+        return tw_view_fail(table, TABLE_IDENTIFICATION, TW_E_FORMAT, err,
+                            "the PDI's identification is 0x%" PRIx32 " instead of 0x%x",
+                            field(table, TABLE_IDENTIFICATION), IDENTIFICATION);
+    int code = check_sum(table, "the PDI's image header table", err);
+    if (code < 0)
+        return code;
+    if (field(table, TABLE_VERSION) != VERSION)
+        return tw_view_fail(table, TABLE_VERSION, TW_E_UNSUPPORTED, err,
+                            "PDI version 0x%" PRIx32 ", but only 0x%x is known", field(table, TABLE_VERSION), VERSION);
+    return TW_OK;
+}
+
+/* The headers of one kind, each with its checksum checked. */
+static int open_headers(const struct tw_view *v, uint32_t first_word, uint32_t count, uint32_t bytes, const char *what,
+                        struct tw_view *headers, struct tw_error *err)
+{
+    int code = tw_view_table(v, 4 * (uint64_t)first_word, count, bytes, what, headers, err);
+    for (uint32_t i = 0; code == 0 && i < count; i++) {
+        struct tw_view header;
+        code = tw_view_part(headers, (uint64_t)i * bytes, bytes, what, &header, err);
+        if (code == 0)
+            code = check_sum(&header, what, err);
+    }
+    return code;
+}
+
+static int check_partition(const struct tw_pdi *pdi, uint32_t i, struct tw_error *err)
+{
+    struct tw_view data, header;
+    int code = tw_view_part(&pdi->partitions, (uint64_t)i * PARTITION_BYTES, PARTITION_BYTES, "a partition header",
+                            &header, err);
+    if (code < 0)
+        return code;
+    uint32_t words = field(&header, PARTITION_UNENCRYPTED), total = field(&header, PARTITION_TOTAL);
+    if (words > total)
+        return tw_view_fail(&header, PARTITION_UNENCRYPTED, TW_E_FORMAT, err,
+                            "the partition's data has 0x%" PRIx32 " words, more than the 0x%" PRIx32 " it takes in all",
+                            words, total);
+    return tw_view_part(&pdi->view, 4 * (uint64_t)field(&header, PARTITION_DATA), 4 * (uint64_t)total,
+                        "the data of a partition", &data, err);
+}
+
+int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error *err)
+{
+    struct tw_view table;
+    if (!tw_pdi_recognise(view))
+        return tw_view_fail(view, 0, TW_E_FORMAT, err, "no PDI begins here: its first 16 bytes are a fixed marker");
+    int code = tw_view_part(view, TABLE_AT, TABLE_BYTES, "the PDI's image header table", &table, err);
+    if (code == 0)
+        code = check_table(&table, err);
+    if (code < 0)
+        return code;
+    *pdi = (struct tw_pdi){.view = *view,
+                           .id_code = field(&table, TABLE_ID_CODE),
+                           .pdi_id = field(&table, TABLE_PDI_ID),
+                           .n_images = field(&table, TABLE_IMAGES),
+                           .n_partitions = field(&table, TABLE_PARTITIONS)};
+    code = open_headers(view, field(&table, TABLE_FIRST_IMAGE), pdi->n_images, IMAGE_BYTES, "an image header",
+                        &pdi->images, err);
+    if (code == 0)
+        code = open_headers(view, field(&table, TABLE_FIRST_PARTITION), pdi->n_partitions, PARTITION_BYTES,
+                            "a partition header", &pdi->partitions, err);
+    for (uint32_t i = 0; code == 0 && i < pdi->n_partitions; i++)
+        code = check_partition(pdi, i, err);
+    return code;
+}
+
+void tw_pdi_image(const struct tw_pdi *pdi, uint32_t i, struct tw_pdi_image *image)
+{
+    const unsigned char *header = pdi->images.data + (size_t)i * IMAGE_BYTES;
+
+    *image = (struct tw_pdi_image){.id = tw_load_u32(header + IMAGE_ID),
+                                   .n_partitions = tw_load_u32(header + IMAGE_PARTITIONS)};
+    memcpy(image->name, header + IMAGE_NAME, TW_PDI_NAME_BYTES);
+}
+
+void tw_pdi_partition(const struct tw_pdi *pdi, uint32_t i, struct tw_pdi_partition *partition)
+{
+    const unsigned char *header = pdi->partitions.data + (size_t)i * PARTITION_BYTES;
+    uint64_t at = 4 * (uint64_t)tw_load_u32(header + PARTITION_DATA);
+
+    *partition = (struct tw_pdi_partition){.data = pdi->view, .attributes = tw_load_u32(header + PARTITION_ATTRIBUTES)};
+    partition->data.data += at;
+    partition->data.at += at;
+    partition->data.size = 4 * (size_t)tw_load_u32(header + PARTITION_UNENCRYPTED);
+}
