@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #define EPS 0x1p-20      /* the contract: part of the sum of magnitudes */
+#define NOTHING 0x1p-120 /* a weight that small may become 0 */
 #define ROUNDING 0x1p-23 /* one or two roundings of a float */
 
 /* An operand as doubles with its shape. */
@@ -118,7 +119,7 @@ static void layer_norm_bounds(const struct tw_op *op, const struct values *in, d
     }
 }
 
-/* Exponents are off by roundings of scale * x; what is nearly nothing may become nothing. */
+/* Exponents are off by roundings of scale * x. */
 static void softmax_bounds(const struct tw_op *op, const struct values *in, const double *want, double *bound)
 {
     int64_t n = in[0].cols;
@@ -129,7 +130,7 @@ static void softmax_bounds(const struct tw_op *op, const struct values *in, cons
             if (isfinite(in[0].v[i * n + c]))
                 exponent = fmax(exponent, fabs(in[0].v[i * n + c] * (double)op->scale));
         for (int64_t c = 0; c < n; c++, want++)
-            *bound++ = c < seen ? fabs(*want) * (EPS + 4 * ROUNDING * exponent) + 0x1p-120 : 0;
+            *bound++ = c < seen ? fabs(*want) * (EPS + 4 * ROUNDING * exponent) + NOTHING : 0;
     }
 }
 
@@ -175,8 +176,9 @@ static void attention_bounds(const struct tw_op *op, const struct values *in, do
         for (int64_t d = 0; d < width; d++) {
             double sum = 0;
             for (int64_t j = 0; j < seen; j++)
-                sum += p[j] * fabs(v->v[((v->batch == 1 ? 0 : batch) * v->rows + j) * v->cols + head * width + d]);
-            *bound++ = isfinite(off) ? (2 * off + 2 * EPS) * sum : NAN;
+                sum += ((2 * off + 2 * EPS) * p[j] + NOTHING) *
+                       fabs(v->v[((v->batch == 1 ? 0 : batch) * v->rows + j) * v->cols + head * width + d]);
+            *bound++ = isfinite(off) ? sum : NAN;
         }
     }
     free(p);

@@ -214,7 +214,9 @@ static double rounding_of(enum tw_type type, double want)
 {
     if (type == TW_F16)
         return fmax(fabs(want) * 0x1p-11, 0x1p-25);
-    return fmax(fabs(want) * (type == TW_BF16 ? 0x1p-8 : 0), 0x1p-130);
+    if (type == TW_BF16)
+        return fmax(fabs(want) * 0x1p-8, 0x1p-134);
+    return 0x1p-147;
 }
 
 /* A negative bound asks for the very bits that rounding gives, NaN for nothing. */
