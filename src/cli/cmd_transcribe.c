@@ -39,7 +39,7 @@ struct run {
     int headed;       /* its heading is on stdout */
 };
 
-static int goes_to_stdout(const struct tw_request *r, enum tw_format f)
+static int goes_to_stdout(const struct tw_request *r, enum tw_output_format f)
 {
     return r->folder == NULL && r->formats == 1u << f;
 }

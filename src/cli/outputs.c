@@ -102,9 +102,9 @@ int tw_output_folder(const char *folder, struct tw_error *err)
 }
 
 /* folder/stem.ending, allocated; NULL without memory. */
-static char *output_path(const char *folder, const char *stem, enum tw_format f)
+static char *output_path(const char *folder, const char *stem, enum tw_output_format f)
 {
-    const char *ending = tw_format_ending(f);
+    const char *ending = tw_output_format_ending(f);
     size_t size = strlen(folder) + strlen(stem) + strlen(ending) + 3;
     char *path = malloc(size);
     if (path != NULL)
@@ -135,7 +135,7 @@ static int is_among(struct identity file, const struct identity *inputs, size_t 
     return 0;
 }
 
-static int spares_inputs(const char *folder, const char *stem, enum tw_format f, const struct identity *inputs,
+static int spares_inputs(const char *folder, const char *stem, enum tw_output_format f, const struct identity *inputs,
                          size_t n, struct tw_error *err)
 {
     char *path = output_path(folder, stem, f);
@@ -167,7 +167,8 @@ int tw_output_spares_inputs(const char *folder, char *const *stems, char *const 
 }
 
 /* The transcript in memory, to be released with free(). */
-static int render(const struct tw_transcript *t, enum tw_format f, char **text, size_t *size, struct tw_error *err)
+static int render(const struct tw_transcript *t, enum tw_output_format f, char **text, size_t *size,
+                  struct tw_error *err)
 {
     *text = NULL;
     FILE *to = open_memstream(text, size);
@@ -192,7 +193,7 @@ static int write_file(const char *path, const char *text, size_t size, struct tw
     return code;
 }
 
-int tw_output_write(const char *folder, const char *stem, enum tw_format f, const struct tw_transcript *t,
+int tw_output_write(const char *folder, const char *stem, enum tw_output_format f, const struct tw_transcript *t,
                     struct tw_error *err)
 {
     char *text = NULL, *path = output_path(folder, stem, f);

@@ -20,7 +20,7 @@ int tw_output_spares_inputs(const char *folder, char *const *stems, char *const 
                             struct tw_error *err);
 
 /* Writes folder/stem.ending; the file appears whole or not at all. Fails with TW_E_IO or TW_E_MEMORY. */
-int tw_output_write(const char *folder, const char *stem, enum tw_format f, const struct tw_transcript *t,
+int tw_output_write(const char *folder, const char *stem, enum tw_output_format f, const struct tw_transcript *t,
                     struct tw_error *err);
 
 #endif

@@ -84,7 +84,7 @@ static int read_formats(const struct typed *typed, unsigned *formats, struct tw_
     *formats = typed->json ? 1u << TW_FORMAT_JSON : 0;
     for (const char *p = typed->format_list; p != NULL;) {
         size_t size = strcspn(p, ",");
-        int f = tw_format_find(p, size);
+        int f = tw_output_format_find(p, size);
         if (f < 0)
             return tw_fail(err, TW_E_ARGUMENT, "there is no format '%.*s'; --format takes text, json, srt and vtt",
                            size < 40 ? (int)size : 40, p);

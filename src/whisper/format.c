@@ -15,17 +15,17 @@ static const struct {
     [TW_FORMAT_VTT] = {"vtt", "vtt"},
 };
 
-const char *tw_format_name(enum tw_format f)
+const char *tw_output_format_name(enum tw_output_format f)
 {
     return (unsigned)f < TW_FORMAT_COUNT ? formats[f].name : NULL;
 }
 
-const char *tw_format_ending(enum tw_format f)
+const char *tw_output_format_ending(enum tw_output_format f)
 {
     return (unsigned)f < TW_FORMAT_COUNT ? formats[f].ending : NULL;
 }
 
-int tw_format_find(const char *name, size_t size)
+int tw_output_format_find(const char *name, size_t size)
 {
     for (int f = 0; f < TW_FORMAT_COUNT; f++)
         if (strlen(formats[f].name) == size && memcmp(formats[f].name, name, size) == 0)
@@ -295,7 +295,7 @@ int tw_segment_write_text(const struct tw_segment *segment, FILE *to, struct tw_
     return check_stream(to, err);
 }
 
-int tw_transcript_write(const struct tw_transcript *t, enum tw_format f, const char *name, FILE *to,
+int tw_transcript_write(const struct tw_transcript *t, enum tw_output_format f, const char *name, FILE *to,
                         struct tw_error *err)
 {
     int result = 0;

@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-enum tw_format { TW_FORMAT_TEXT, TW_FORMAT_JSON, TW_FORMAT_SRT, TW_FORMAT_VTT, TW_FORMAT_COUNT };
+enum tw_output_format { TW_FORMAT_TEXT, TW_FORMAT_JSON, TW_FORMAT_SRT, TW_FORMAT_VTT, TW_FORMAT_COUNT };
 
 /* "text", "json", "srt", "vtt"; and the ending of files: "txt", "json", "srt", "vtt". NULL outside the table. */
-const char *tw_format_name(enum tw_format f);
-const char *tw_format_ending(enum tw_format f);
+const char *tw_output_format_name(enum tw_output_format f);
+const char *tw_output_format_ending(enum tw_output_format f);
 /* The format of that name, or -1. */
-int tw_format_find(const char *name, size_t size);
+int tw_output_format_find(const char *name, size_t size);
 
 /*
  * Writes t to `to`. Text: one line a segment, without surrounding space. JSON: one object on one line, keys
@@ -22,7 +22,7 @@ int tw_format_find(const char *name, size_t size);
  * are left out.
  * Fails with TW_E_IO when writing fails, TW_E_MEMORY. Does not flush: what the stream's buffer holds may fail later.
  */
-int tw_transcript_write(const struct tw_transcript *t, enum tw_format f, const char *name, FILE *to,
+int tw_transcript_write(const struct tw_transcript *t, enum tw_output_format f, const char *name, FILE *to,
                         struct tw_error *err);
 
 /* What the text format has for one segment, so that it can be shown before the others are there. */

@@ -20,7 +20,7 @@ static void add(struct tw_transcript *t, double start, double end, const char *t
     assert_int_equal(tw_transcript_add(t, start, end, text, strlen(text), tokens, 3, NULL), 0);
 }
 
-static char *written(const struct tw_transcript *t, enum tw_format f, const char *name)
+static char *written(const struct tw_transcript *t, enum tw_output_format f, const char *name)
 {
     char *text = NULL;
     size_t size;
@@ -31,7 +31,7 @@ static char *written(const struct tw_transcript *t, enum tw_format f, const char
     return text;
 }
 
-static void assert_written(const struct tw_transcript *t, enum tw_format f, const char *expected)
+static void assert_written(const struct tw_transcript *t, enum tw_output_format f, const char *expected)
 {
     char *text = written(t, f, NULL);
     assert_string_equal(text, expected);
@@ -50,16 +50,16 @@ static void assert_repaired(const char *bytes, size_t size, const char *expected
 static void names(void **state)
 {
     (void)state;
-    assert_string_equal(tw_format_name(TW_FORMAT_TEXT), "text");
-    assert_string_equal(tw_format_ending(TW_FORMAT_TEXT), "txt");
+    assert_string_equal(tw_output_format_name(TW_FORMAT_TEXT), "text");
+    assert_string_equal(tw_output_format_ending(TW_FORMAT_TEXT), "txt");
     for (int f = 0; f < TW_FORMAT_COUNT; f++)
-        assert_int_equal(tw_format_find(tw_format_name(f), strlen(tw_format_name(f))), f);
-    assert_int_equal(tw_format_find("srt,vtt", 3), TW_FORMAT_SRT);
-    assert_int_equal(tw_format_find("srtx", 4), -1);
-    assert_int_equal(tw_format_find("sr", 2), -1);
-    assert_int_equal(tw_format_find("", 0), -1);
-    assert_null(tw_format_name(TW_FORMAT_COUNT));
-    assert_null(tw_format_ending((enum tw_format)(TW_FORMAT_COUNT + 1)));
+        assert_int_equal(tw_output_format_find(tw_output_format_name(f), strlen(tw_output_format_name(f))), f);
+    assert_int_equal(tw_output_format_find("srt,vtt", 3), TW_FORMAT_SRT);
+    assert_int_equal(tw_output_format_find("srtx", 4), -1);
+    assert_int_equal(tw_output_format_find("sr", 2), -1);
+    assert_int_equal(tw_output_format_find("", 0), -1);
+    assert_null(tw_output_format_name(TW_FORMAT_COUNT));
+    assert_null(tw_output_format_ending((enum tw_output_format)(TW_FORMAT_COUNT + 1)));
 }
 
 /* A character cut off at either end: the start of one is one mark, each stray continuation byte is one. */
