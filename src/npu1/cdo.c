@@ -54,9 +54,14 @@ static uint32_t word(const struct tw_view *v, size_t index)
     return tw_load_u32(v->data + 4 * index);
 }
 
+int tw_cdo_recognise(const struct tw_view *view)
+{
+    return view->size >= 8 && word(view, 0) == TW_CDO_HEADER_REST && word(view, 1) == TW_CDO_MAGIC;
+}
+
 static int check_header(const struct tw_view *v, struct tw_error *err)
 {
-    if (word(v, 0) != TW_CDO_HEADER_REST || word(v, 1) != TW_CDO_MAGIC)
+    if (!tw_cdo_recognise(v))
         return tw_view_fail(v, 0, TW_E_FORMAT, err,
                             "no CDO begins here: words 0x%" PRIx32 " 0x%" PRIx32 " instead of 0x%x 0x%x", word(v, 0),
                             word(v, 1), TW_CDO_HEADER_REST, TW_CDO_MAGIC);

@@ -52,6 +52,9 @@ struct tw_cdo_command {
     struct tw_view words; /* DMA_WRITE, KEYHOLE: what it writes; other commands: their whole payload */
 };
 
+/* Whether a CDO begins here. */
+int tw_cdo_recognise(const struct tw_view *view);
+
 /*
  * Checks the header of the CDO that begins at the view's first byte and fills the rest of it, but for up to three words
  * of zeros at the end. Fails with TW_E_FORMAT, or TW_E_UNSUPPORTED for another version.
