@@ -33,6 +33,7 @@ struct request {
 struct work {
     FILE *out;     /* NULL: count only */
     json_t *cores; /* NULL: none wanted */
+    size_t n_programs;
     struct tw_disassembly sum;
 };
 
@@ -84,6 +85,8 @@ static int disassemble(void *arg, const struct tw_core_program *p, struct tw_err
     struct tw_disassembly d;
     char prefix[64] = "";
 
+    if (work->out != NULL && work->n_programs++ == 0)
+        fputs("    .foreign\n", work->out);
     if (work->out != NULL)
         write_heading(work->out, p, prefix, sizeof prefix);
     int code = tw_disassemble(p->runs, p->n_runs, prefix, work->out, &d, err);

@@ -307,7 +307,7 @@ static void put_line(struct buffer *b, const struct list *list, const struct lin
 static int write_list(const struct list *list, const char *prefix, FILE *out, struct tw_error *err)
 {
     struct buffer b = {0};
-    uint32_t expected = 0;
+    uint32_t expected = UINT32_MAX; /* the first line says where it is, too */
 
     for (size_t i = 0; i < list->count; i++) {
         const struct line *line = &list->lines[i];
