@@ -148,6 +148,13 @@ static size_t bytes_ahead(size_t row_bytes, size_t stride)
     return (rows > 4 ? rows : 4) * stride;
 }
 
+INLINE void prefetch_block(enum tw_type type, const unsigned char *p)
+{
+    v_prefetch(p);
+    if (type == TW_F32)
+        v_prefetch(p + 64);
+}
+
 /*
  * rows x cols dots of k numbers; type and both counts are constants, so that the accumulators are registers. Each is
  * added up in the same order, however many there are.
@@ -166,8 +173,8 @@ INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const fl
             UNROLL for (int j = 0; j < cols; j++)
                 sum[r][j] = v_zero();
         for (; p + BLOCK <= end; p += BLOCK) {
-            UNROLL for (int j = 0; j < cols && ahead > 0; j++)
-                v_prefetch(w + (size_t)j * w_stride + bytes_of(type, p) + ahead);
+            UNROLL for (int j = 0; j < cols; j++)
+                prefetch_block(type, w + (size_t)j * w_stride + bytes_of(type, p) + ahead);
             V x[4][BLOCK / LANES];
             UNROLL for (int j = 0; j < cols; j++)
                 widen_block(type, w + (size_t)j * w_stride, p, x[j]);
@@ -200,17 +207,34 @@ INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const fl
 typedef void dots_function(int64_t k, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,
                            size_t ahead, int64_t n, float *out, int64_t out_stride);
 
+/* For n >= DOT_COLS(rows). The last block begins earlier when less than a whole one is left, and repeats results. */
 #define DOTS(name, type, rows)                                                                                         \
     static void name(int64_t k, const float *a, int64_t a_stride, const unsigned char *w, size_t w_stride,             \
                      size_t ahead, int64_t n, float *out, int64_t out_stride)                                          \
     {                                                                                                                  \
         const int cols = DOT_COLS(rows);                                                                               \
-        int64_t j = 0;                                                                                                 \
-        for (; j + cols <= n; j += cols, w += cols * w_stride, out += cols)                                            \
-            dot_block(type, rows, cols, k, a, a_stride, w, w_stride, ahead, out, out_stride);                          \
-        for (; j < n; j++, w += w_stride, out++)                                                                       \
-            dot_block(type, rows, 1, k, a, a_stride, w, w_stride, ahead, out, out_stride);                             \
+        for (int64_t next = 0; next < n; next += cols) {                                                               \
+            int64_t j = next + cols <= n ? next : n - cols;                                                            \
+            dot_block(type, rows, cols, k, a, a_stride, w + (size_t)j * w_stride, w_stride, ahead, out + j, out_stride); \
+        }                                                                                                              \
     }
+
+/* For any n: fewer columns than a block are taken one by one, as a block of equal ones. */
+static void call_dots(dots_function *function, int rows, int64_t k, const float *a, int64_t a_stride,
+                      const unsigned char *w, size_t w_stride, size_t ahead, int64_t n, float *out, int64_t out_stride)
+{
+    const int cols = DOT_COLS(rows);
+    if (n >= cols) {
+        function(k, a, a_stride, w, w_stride, ahead, n, out, out_stride);
+        return;
+    }
+    for (int64_t j = 0; j < n; j++) {
+        float equal[TW_DOT_ROWS * 4];
+        function(k, a, a_stride, w + (size_t)j * w_stride, 0, 0, cols, equal, cols);
+        for (int r = 0; r < rows; r++)
+            out[r * out_stride + j] = equal[r * cols];
+    }
+}
 
 #define DOTS_OF_ROWS(type_name, type)                                                                                  \
     DOTS(type_name##_1, type, 1)                                                                                       \
@@ -255,7 +279,8 @@ static void dots_widened(enum tw_type type, int rows, int64_t k, const float *a,
             prefetch_row(row + ahead, bytes);
             widen(type, row, wide + i * k, k);
         }
-        dots_f32[rows](k, a, a_stride, (const unsigned char *)wide, (size_t)k * sizeof *wide, 0, here, out + j, out_stride);
+        call_dots(dots_f32[rows], rows, k, a, a_stride, (const unsigned char *)wide, (size_t)k * sizeof *wide, 0, here,
+                  out + j, out_stride);
     }
 }
 
@@ -284,12 +309,12 @@ static void dots(enum tw_type type, int rows, int64_t k, const float *a, int64_t
     dots_function *function = dots_function_of(type, rows), *one = dots_function_of(type, 1);
     size_t ahead = bytes_ahead(tw_row_bytes(type, k), w_stride);
     if (function != NULL)
-        function(k, a, a_stride, w, w_stride, ahead, n, out, out_stride);
+        call_dots(function, rows, k, a, a_stride, w, w_stride, ahead, n, out, out_stride);
     else if (k <= MOST_FLOATS / 4)
         dots_widened(type, rows, k, a, a_stride, w, w_stride, n, out, out_stride);
     else
         for (int r = 0; r < rows; r++)
-            one(k, a + r * a_stride, a_stride, w, w_stride, ahead, n, out + r * out_stride, out_stride);
+            call_dots(one, 1, k, a + r * a_stride, a_stride, w, w_stride, ahead, n, out + r * out_stride, out_stride);
 }
 
 /* ---- sums of rows, each with a weight ---- */
