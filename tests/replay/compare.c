@@ -43,15 +43,21 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Whether a segment came out where the reference has it; ours never reach past the sound's last frame. */
+static int same_times(const struct tw_segment *ours, const struct replay_segment *theirs, int64_t last)
+{
+    int64_t from = theirs->from < last ? theirs->from : last, to = theirs->to < last ? theirs->to : last;
+    return llround(ours->start * 100) == from && llround(ours->end * 100) == to;
+}
+
 /* Whether the replay gave whisper.cpp's segments again: only then were its tokens forced where they belong. */
-static int check_replay(const struct tw_transcript *t, const struct replay_reference *reference, const char *text,
-                        const char *replayed, struct tw_error *err)
+static int check_replay(const struct tw_transcript *t, const struct replay_reference *reference, int64_t last,
+                        const char *text, const char *replayed, struct tw_error *err)
 {
     if (strcmp(text, replayed) != 0)
         return tw_fail(err, TW_E_FORMAT, "the replay did not give the text again but '%s'", replayed);
     for (size_t i = 0; i < t->n_segments && i < reference->n; i++)
-        if (llround(t->segments[i].start * 100) != reference->segments[i].from ||
-            llround(t->segments[i].end * 100) != reference->segments[i].to)
+        if (!same_times(&t->segments[i], &reference->segments[i], last))
             return tw_fail(err, TW_E_FORMAT, "segment %zu came out as %.2f to %.2f s and was %.2f to %.2f s", i,
                            t->segments[i].start, t->segments[i].end, (double)reference->segments[i].from / 100,
                            (double)reference->segments[i].to / 100);
@@ -103,7 +109,7 @@ static int replay(struct replay_engine *e, struct tw_mel *mel, const struct repl
     if (code == TW_OK && replayed == NULL)
         code = tw_fail(err, TW_E_MEMORY, "no memory for a text");
     if (code == TW_OK)
-        code = check_replay(&t, reference, text, replayed, err);
+        code = check_replay(&t, reference, tw_mel_frames(mel), text, replayed, err);
     free(replayed);
     tw_transcript_release(&t);
     return code;
