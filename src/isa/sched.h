@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-/* A line of source; text need not end with a NUL and must stay valid until tw_schedule returns. */
+/* A line of source; text need not end with a NUL. Lines must stay valid for as long as the code that came of them. */
 struct tw_source_line {
     const char *text;
     size_t size;
@@ -80,7 +80,6 @@ enum tw_sched_file {
     TW_FILE_S,
     TW_FILE_X,  /* 512 bits; a half in use counts as one */
     TW_FILE_BM, /* 512 bits */
-    TW_FILE_Q,
     TW_FILE_COUNT
 };
 extern const char *const tw_sched_file_names[TW_FILE_COUNT];

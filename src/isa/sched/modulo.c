@@ -1,0 +1,793 @@
+/*
+ * Modulo scheduling. For one interval after the other, beginning with the lower bound, operations are placed one by one:
+ * first those that need the scarcest units, in the order of the text, each as soon as it can; then the others, nearest
+ * first: what feeds placed operations as late as possible, what uses their results as early as possible, so that values
+ * live short. Longest distances between all pairs give every operation the window in which it may still go, so only
+ * units can be in the way; then whoever holds them is moved out, as in Rau's iterative modulo scheduling (1994).
+ */
+#include "isa/sched/modulo.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NEVER = INT16_MIN / 2,    /* no way leads there; sums of two stay in range */
+    FAR = NEVER / 2,          /* what is less stands for NEVER */
+    OPEN = 1 << 20,           /* no bound on a time */
+    INTERVALS = 1000,         /* longest interval */
+    ATTEMPTS = 400,           /* schedules tried for a loop */
+    VARIANTS = 6,
+    BUDGET = 12               /* placements per operation */
+};
+
+/* How a schedule is sought. */
+static const struct variant {
+    uint8_t scarce_first; /* 1: in the order of the text, 2: by earliest time, 0: no such phase */
+    uint8_t tight;        /* operations with a window of less than interval * tight / 16 go before the others */
+    uint8_t flexible_last; /* among equals, what fits one slot only goes first */
+} variants[VARIANTS] = {{1, 2, 0}, {1, 2, 1}, {2, 2, 0}, {1, 0, 0}, {0, 4, 0}, {2, 8, 1}};
+
+struct search {
+    struct tw_sched_program *p;
+    struct tw_sched_modulo *m;
+    const struct variant *variant;
+    int32_t *early, *late; /* window that placed operations leave */
+    int32_t *asap;         /* with all units free */
+    int32_t *last;         /* where it was placed last, OPEN: never */
+    uint8_t *placed, *scarce, *prefers_late;
+    uint32_t n_placed, budget;
+};
+
+void tw_sched_modulo_note(struct tw_sched_modulo *m, const char *fmt, ...)
+{
+    va_list args;
+
+    if (m->above[0] != '\0')
+        return;
+    va_start(args, fmt);
+    vsnprintf(m->above, sizeof m->above, fmt, args);
+    va_end(args);
+}
+
+static const struct tw_sched_op *op_of(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint32_t i)
+{
+    return &p->ops[m->ops[i]];
+}
+
+static unsigned count_bits(uint64_t set)
+{
+    unsigned n = 0;
+
+    for (; set != 0; set &= set - 1)
+        n++;
+    return n;
+}
+
+/* ---- lower bounds */
+
+/* How many of some slots an operation takes at least; those that have a way around them take none. */
+static unsigned slots_taken(const struct tw_sched_op *op, uint64_t slots)
+{
+    unsigned least = UINT32_MAX;
+
+    for (unsigned a = 0; a < op->n_alt; a++) {
+        uint64_t own = tw_sched_slots_of(op, a);
+        unsigned n = (own & ~slots) != 0 ? count_bits(own & slots) : count_bits(own);
+        if ((own & slots) == 0)
+            n = 0;
+        if (n < least)
+            least = n;
+    }
+    return least;
+}
+
+static void name_slots(uint64_t slots, char *dst, size_t size)
+{
+    static const char *const names[] = {"ldb", "lda", "st", "alu", "mv", "vec"};
+    int n = snprintf(dst, size, "%s", count_bits(slots) == 1 ? "slot" : "slots");
+
+    for (unsigned s = 0; s < 6; s++)
+        if ((slots >> s & 1) != 0)
+            n += snprintf(dst + n, size - (size_t)n, " %s", names[s]);
+}
+
+static void bound_by_slots(const struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    unsigned best = 7;
+
+    for (uint64_t slots = 1; slots < 64; slots++) {
+        uint32_t taken = 0, width = count_bits(slots);
+        for (uint32_t i = 0; i < m->n; i++)
+            taken += slots_taken(op_of(p, m, i), slots);
+        uint32_t bound = (taken + width - 1) / width;
+        if (bound < m->bound || (bound == m->bound && width >= best) || bound == 0)
+            continue;
+        best = width;
+        m->bound = bound;
+        m->bottleneck = slots;
+        name_slots(slots, m->bound_by, sizeof m->bound_by);
+    }
+}
+
+static unsigned cycles_held(const struct tw_sched_modulo *m, const struct tw_sched_op *op, uint32_t i, unsigned unit)
+{
+    unsigned least = UINT32_MAX;
+
+    for (unsigned a = 0; a < op->n_alt; a++) {
+        unsigned n = 0;
+        for (unsigned c = 0; c < m->needs[i][a].length; c++)
+            n += (unsigned)(m->needs[i][a].hold[c] >> unit & 1);
+        if (n < least)
+            least = n;
+    }
+    return least;
+}
+
+static int avoids(const struct tw_sched_modulo *m, uint32_t i, unsigned unit)
+{
+    for (unsigned c = 0; c < m->needs[i][0].length; c++)
+        if ((m->needs[i][0].avoid[c] >> unit & 1) != 0)
+            return 1;
+    return 0;
+}
+
+static void bound_by_ports(const struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    for (unsigned unit = SCHED_UNIT_PORT; unit < SCHED_UNITS; unit++) {
+        uint32_t held = 0, avoided = 0;
+        for (uint32_t i = 0; i < m->n; i++) {
+            held += cycles_held(m, op_of(p, m, i), i, unit);
+            avoided |= (uint32_t)avoids(m, i, unit);
+        }
+        if (held == 0 || held + avoided <= m->bound)
+            continue;
+        m->bound = held + avoided;
+        m->bottleneck = (uint64_t)1 << unit;
+        if (unit < SCHED_UNIT_BANK)
+            snprintf(m->bound_by, sizeof m->bound_by, "unit %s", tw_resource_names[unit - SCHED_UNIT_PORT]);
+        else
+            snprintf(m->bound_by, sizeof m->bound_by, "bank %.*s", (int)p->bank_sizes[unit - SCHED_UNIT_BANK],
+                     p->banks[unit - SCHED_UNIT_BANK]);
+    }
+}
+
+/*
+ * Relaxes all edges until nothing changes; time gets the earliest times. Returns -1, or the node through which times
+ * still grow after n rounds: the interval is less than a recurrence allows.
+ */
+static int32_t relax(const struct tw_sched_modulo *m, uint32_t interval, int32_t *time)
+{
+    int32_t grown = 0;
+
+    memset(time, 0, m->n * sizeof *time);
+    for (uint32_t round = 0; round <= m->n && grown >= 0; round++) {
+        grown = -1;
+        for (uint32_t e = 0; e < m->edges.n; e++) {
+            const struct tw_sched_edge *edge = &m->edges.list[e];
+            int32_t t = time[edge->from] + edge->distance - (edge->later ? (int32_t)interval : 0);
+            if (t > time[edge->to]) {
+                time[edge->to] = t;
+                grown = edge->to;
+            }
+        }
+    }
+    return grown;
+}
+
+static int bound_by_recurrence(struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    int32_t *time = tw_arena_alloc(&p->arena, m->n, sizeof *time);
+    int32_t through = -1, node;
+
+    if (time == NULL)
+        return tw_sched_no_memory(p);
+    while ((node = relax(m, m->bound, time)) >= 0) {
+        if (++m->bound > INTERVALS)
+            return tw_fail(p->err, TW_E_LIMIT, "the loop of line %u needs more than %d bundles for an iteration",
+                           p->lines[p->loops[m->loop].line].line, INTERVALS);
+        through = node;
+    }
+    if (through >= 0) {
+        m->bottleneck = 0;
+        snprintf(m->bound_by, sizeof m->bound_by, "the recurrence through line %u",
+                 p->lines[op_of(p, m, (uint32_t)through)->line].line);
+    }
+    return 0;
+}
+
+/* How many operations have no other slot than those that a way takes. */
+static uint32_t demand(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint64_t slots)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->n; i++)
+        n += op_of(p, m, i)->n_alt == 1 && (tw_sched_slots_of(op_of(p, m, i), 0) & slots) != 0;
+    return n;
+}
+
+/* Puts the way first whose slots are least in demand. */
+static void sort_ways(struct tw_sched_program *p, const struct tw_sched_modulo *m, struct tw_sched_op *op)
+{
+    for (unsigned a = 1; a < op->n_alt; a++)
+        for (unsigned b = a; b > 0 && demand(p, m, tw_sched_slots_of(op, b)) < demand(p, m, tw_sched_slots_of(op, b - 1));
+             b--) {
+            struct tw_operation swap = op->alt[b];
+            op->alt[b] = op->alt[b - 1];
+            op->alt[b - 1] = swap;
+        }
+}
+
+int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop)
+{
+    const struct tw_sched_piece *piece = &p->pieces[p->loops[loop].piece];
+    struct tw_sched_modulo *m = tw_arena_alloc(&p->arena, 1, sizeof *m);
+
+    if (m == NULL)
+        return tw_sched_no_memory(p);
+    p->loops[loop].modulo = m;
+    m->loop = loop;
+    m->n = piece->count;
+    m->ops = tw_arena_alloc(&p->arena, m->n, sizeof *m->ops);
+    m->needs = tw_arena_alloc(&p->arena, m->n, sizeof *m->needs);
+    m->time = tw_arena_alloc(&p->arena, m->n, sizeof *m->time);
+    m->alt = tw_arena_alloc(&p->arena, m->n, sizeof *m->alt);
+    m->far = tw_arena_alloc(&p->arena, (size_t)m->n * m->n, sizeof *m->far);
+    if (m->ops == NULL || m->needs == NULL || m->time == NULL || m->alt == NULL || m->far == NULL)
+        return tw_sched_no_memory(p);
+    for (uint32_t i = 0; i < m->n; i++)
+        m->ops[i] = piece->first + i;
+    for (uint32_t i = 0; i < m->n; i++) {
+        sort_ways(p, m, &p->ops[m->ops[i]]);
+        for (unsigned a = 0; a < op_of(p, m, i)->n_alt; a++)
+            tw_sched_need_of(op_of(p, m, i), a, &m->needs[i][a]);
+    }
+    int code = tw_sched_depend(p, m->ops, m->n, loop, &m->edges);
+    if (code < 0)
+        return code;
+    m->bound = 1;
+    bound_by_slots(p, m);
+    bound_by_ports(p, m);
+    return bound_by_recurrence(p, m);
+}
+
+/* ---- distances */
+
+/* Longest ways between all pairs, for the interval m->interval. */
+static void measure(struct tw_sched_modulo *m)
+{
+    uint32_t n = m->n;
+
+    if (m->measured == m->interval)
+        return;
+    m->measured = m->interval;
+    for (size_t i = 0; i < (size_t)n * n; i++)
+        m->far[i] = NEVER;
+    for (uint32_t i = 0; i < n; i++)
+        m->far[(size_t)i * n + i] = 0;
+    for (uint32_t e = 0; e < m->edges.n; e++) {
+        const struct tw_sched_edge *edge = &m->edges.list[e];
+        int16_t *d = &m->far[(size_t)edge->from * n + (uint32_t)edge->to];
+        int32_t distance = edge->distance - (edge->later ? (int32_t)m->interval : 0);
+        if (distance > *d)
+            *d = (int16_t)distance;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        const int16_t *through = m->far + (size_t)k * n;
+        for (uint32_t i = 0; i < n; i++) {
+            int16_t *row = m->far + (size_t)i * n;
+            int16_t first = row[k];
+            if (first <= FAR)
+                continue;
+            for (uint32_t j = 0; j < n; j++) {
+                int16_t way = (int16_t)(first + through[j]);
+                row[j] = way > row[j] ? way : row[j];
+            }
+        }
+    }
+}
+
+static int32_t far_from(const struct search *s, uint32_t from, uint32_t to)
+{
+    return s->m->far[(size_t)from * s->m->n + to];
+}
+
+/* ---- windows */
+
+static void narrow(struct search *s, uint32_t placed)
+{
+    int32_t t = s->m->time[placed];
+
+    for (uint32_t i = 0; i < s->m->n; i++) {
+        int32_t after = far_from(s, placed, i), before = far_from(s, i, placed);
+        if (after > FAR && t + after > s->early[i])
+            s->early[i] = t + after;
+        if (before > FAR && t - before < s->late[i])
+            s->late[i] = t - before;
+    }
+}
+
+static void open_windows(struct search *s)
+{
+    for (uint32_t i = 0; i < s->m->n; i++) {
+        s->early[i] = -OPEN;
+        s->late[i] = OPEN;
+    }
+    for (uint32_t i = 0; i < s->m->n; i++)
+        if (s->placed[i])
+            narrow(s, i);
+}
+
+/* ---- placing */
+
+static void enter(struct search *s, uint32_t i, int32_t t, unsigned alt)
+{
+    s->m->time[i] = t;
+    s->m->alt[i] = (uint8_t)alt;
+    s->last[i] = t;
+    s->placed[i] = 1;
+    s->n_placed++;
+    tw_sched_table_enter(&s->m->table, &s->m->needs[i][alt], t);
+    narrow(s, i);
+}
+
+static void leave(struct search *s, uint32_t i)
+{
+    s->placed[i] = 0;
+    s->n_placed--;
+    tw_sched_table_leave(&s->m->table, &s->m->needs[i][s->m->alt[i]], s->m->time[i]);
+}
+
+/* The way whose slot is least asked for by operations that have no other. Ways are sorted so beforehand. */
+static int fitting_alt(const struct search *s, uint32_t i, int32_t t)
+{
+    for (unsigned a = 0; a < op_of(s->p, s->m, i)->n_alt; a++)
+        if (tw_sched_table_fits(&s->m->table, &s->m->needs[i][a], t))
+            return (int)a;
+    return -1;
+}
+
+/* The way that gets into the way of the fewest. */
+static unsigned least_harm(const struct search *s, uint32_t i, int32_t t)
+{
+    unsigned best = 0, least = UINT32_MAX;
+
+    for (unsigned a = 0; a < op_of(s->p, s->m, i)->n_alt; a++) {
+        unsigned n = 0;
+        for (uint32_t k = 0; k < s->m->n; k++)
+            n += s->placed[k] && tw_sched_needs_meet(&s->m->table, &s->m->needs[i][a], t,
+                                                     &s->m->needs[k][s->m->alt[k]], s->m->time[k]);
+        if (n < least) {
+            least = n;
+            best = a;
+        }
+    }
+    return best;
+}
+
+/* Places an operation where it does not fit, and takes out all that are then wrong. */
+static void force(struct search *s, uint32_t i, int32_t t)
+{
+    unsigned alt = least_harm(s, i, t);
+
+    for (uint32_t k = 0; k < s->m->n; k++)
+        if (s->placed[k] &&
+            (tw_sched_needs_meet(&s->m->table, &s->m->needs[i][alt], t, &s->m->needs[k][s->m->alt[k]],
+                                 s->m->time[k]) ||
+             s->m->time[k] < t + far_from(s, i, k) || t < s->m->time[k] + far_from(s, k, i)))
+            leave(s, k);
+    enter(s, i, t, alt);
+    open_windows(s);
+}
+
+static int goes_late(const struct search *s, uint32_t i)
+{
+    int has_early = s->early[i] > -OPEN, has_late = s->late[i] < OPEN;
+
+    if (s->scarce[i] && s->variant->scarce_first)
+        return 0;
+    return has_late && (!has_early || s->prefers_late[i]);
+}
+
+/* Enters an operation in the first cycle from `from` on to `to`, in steps of `by`, where it fits. */
+static int place_between(struct search *s, uint32_t i, int32_t from, int32_t to, int32_t by)
+{
+    for (int32_t t = from; by > 0 ? t <= to : t >= to; t += by) {
+        int alt = fitting_alt(s, i, t);
+        if (alt >= 0) {
+            enter(s, i, t, (unsigned)alt);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Places an operation inside its window, or by force; base: its first cycle when the window is open on both sides. */
+static int place(struct search *s, uint32_t i, int32_t base)
+{
+    int32_t reach = (int32_t)s->m->interval - 1, by = goes_late(s, i) ? -1 : 1;
+    int32_t first = by < 0 ? s->late[i] : s->early[i] > -OPEN ? s->early[i] : base;
+    int32_t bound = by < 0 ? s->early[i] : s->late[i];
+    int32_t last = by < 0 ? (bound > first - reach ? bound : first - reach)
+                          : (bound < first + reach ? bound : first + reach);
+
+    if (s->budget == 0)
+        return 0;
+    s->budget--;
+    if (place_between(s, i, first, last, by))
+        return 1;
+    int32_t again = s->last[i] == OPEN ? first : s->last[i] + by;
+    force(s, i, by < 0 ? (again > first || again < last ? first : again) : (again < first || again > last ? first : again));
+    return 1;
+}
+
+/* ---- the order */
+
+/* Whether all ways of an operation need some of the scarce units. */
+static int needs_scarce(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint32_t i)
+{
+    if (m->bottleneck == 0)
+        return 0;
+    for (unsigned a = 0; a < op_of(p, m, i)->n_alt; a++) {
+        uint64_t held = 0;
+        for (unsigned c = 0; c < m->needs[i][a].length; c++)
+            held |= m->needs[i][a].hold[c];
+        if ((held & m->bottleneck) == 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* How an operation ranks among those not placed yet; less is sooner. */
+struct rank {
+    int32_t group, first, second;
+};
+
+static struct rank rank_of(const struct search *s, uint32_t i)
+{
+    int has_early = s->early[i] > -OPEN, has_late = s->late[i] < OPEN;
+    int32_t slack = has_early && has_late ? s->late[i] - s->early[i] : OPEN;
+    int32_t one_way = s->variant->flexible_last && op_of(s->p, s->m, i)->n_alt > 1;
+
+    if (s->scarce[i] && s->variant->scarce_first)
+        return (struct rank){0, s->variant->scarce_first == 2 ? s->asap[i] : 0, 0};
+    if (slack < (int32_t)s->m->interval * s->variant->tight / 16)
+        return (struct rank){1, slack, one_way};
+    if (goes_late(s, i))
+        return (struct rank){2, one_way, -s->late[i]};
+    if (has_early)
+        return (struct rank){3, one_way, s->early[i]};
+    return (struct rank){4, s->asap[i], 0};
+}
+
+static int sooner(struct rank a, struct rank b)
+{
+    if (a.group != b.group)
+        return a.group < b.group;
+    return a.first != b.first ? a.first < b.first : a.second < b.second;
+}
+
+static uint32_t next_to_place(const struct search *s)
+{
+    uint32_t best = UINT32_MAX;
+    struct rank rank = {0, 0, 0};
+
+    for (uint32_t i = 0; i < s->m->n; i++) {
+        if (s->placed[i])
+            continue;
+        struct rank own = rank_of(s, i);
+        if (best == UINT32_MAX || sooner(own, rank)) {
+            best = i;
+            rank = own;
+        }
+    }
+    return best;
+}
+
+/* ---- lives of values */
+
+/* The leaves of rotating values that begin at an operation, less those that may end at it, in 64ths. */
+static int32_t values_gained(const struct search *s, uint32_t i, const uint32_t *readers)
+{
+    const struct tw_sched_op *op = op_of(s->p, s->m, i);
+    int32_t gained = 0;
+
+    for (unsigned k = 0; k < op->n_refs; k++) {
+        const struct tw_sched_ref *ref = &op->refs[k];
+        if (ref->var < 0 || s->p->webs[ref->web].rotates != s->m->loop)
+            continue;
+        int in_place = 0;
+        for (unsigned j = 0; j < op->n_refs; j++)
+            in_place |= j != k && op->refs[j].var >= 0 && op->refs[j].web == ref->web &&
+                        op->refs[j].writes != ref->writes;
+        if (in_place)
+            continue;
+        gained += ref->writes ? 64 * ref->count : -64 * (int32_t)ref->count / (int32_t)readers[ref->web];
+    }
+    return gained;
+}
+
+static void choose_sides(struct search *s, uint32_t *readers)
+{
+    memset(readers, 0, (s->p->n_webs + 1) * sizeof *readers);
+    for (uint32_t i = 0; i < s->m->n; i++)
+        for (unsigned k = 0; k < op_of(s->p, s->m, i)->n_refs; k++) {
+            const struct tw_sched_ref *ref = &op_of(s->p, s->m, i)->refs[k];
+            if (ref->var >= 0 && !ref->writes)
+                readers[ref->web]++;
+        }
+    for (uint32_t i = 0; i < s->m->n; i++)
+        s->prefers_late[i] = values_gained(s, i, readers) > 0;
+}
+
+/* For every leaf of a web that rotates here, from its first write to its last read. */
+struct life {
+    int32_t from, to;
+};
+
+static void list_lives(const struct tw_sched_program *p, const struct tw_sched_modulo *m, struct life *lives)
+{
+    for (uint32_t i = 0; i < p->n_webs * SCHED_LEAVES; i++)
+        lives[i] = (struct life){OPEN, -OPEN};
+    for (uint32_t i = 0; i < m->n; i++)
+        for (unsigned k = 0; k < op_of(p, m, i)->n_refs; k++) {
+            const struct tw_sched_ref *ref = &op_of(p, m, i)->refs[k];
+            if (ref->var < 0 || p->webs[ref->web].rotates != m->loop)
+                continue;
+            int32_t at = m->time[i] + ref->cycle - 1;
+            int32_t end = at + (ref->writes || ref->bypass != TW_BYPASS_NONE);
+            for (unsigned l = 0; l < ref->count; l++) {
+                struct life *life = &lives[(uint32_t)ref->web * SCHED_LEAVES + ref->first + l];
+                if (ref->writes && at < life->from)
+                    life->from = at;
+                if (end > life->to)
+                    life->to = end;
+            }
+        }
+}
+
+static uint32_t copies_needed(const struct tw_sched_program *p, const struct tw_sched_modulo *m,
+                              const struct life *lives)
+{
+    int32_t longest = 1;
+
+    for (uint32_t i = 0; i < p->n_webs * SCHED_LEAVES; i++)
+        if (lives[i].from < OPEN && lives[i].to - lives[i].from > longest)
+            longest = lives[i].to - lives[i].from;
+    return ((uint32_t)longest + m->interval - 1) / m->interval;
+}
+
+/* ---- trips */
+
+static int part_word_in_row(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint32_t row)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        if (op_of(p, m, i)->part_word && (uint32_t)m->time[i] % m->interval == row)
+            return 1;
+    return 0;
+}
+
+/* Where the loop's own code begins: when the last stage has been reached, and without a part-word store at its end. */
+static int choose_start(const struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    uint32_t least = (uint32_t)m->span > m->interval ? (uint32_t)m->span - m->interval : 0;
+
+    for (m->start = least; m->start < least + m->interval; m->start++)
+        if (!part_word_in_row(p, m, (m->start + m->interval - 1) % m->interval))
+            return 1;
+    return 0;
+}
+
+/* How often the loop's code runs, and what is peeled off. Returns 0 when the facts about the trips do not allow it. */
+static int count_passes(const struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    const struct tw_sched_loop *l = &p->loops[m->loop];
+    int64_t before = (m->start + m->interval - 1) / m->interval, copies = m->copies;
+
+    if (l->trips >= 0) {
+        m->passes = l->trips > before ? (l->trips - before) / copies : 0;
+        if (m->passes < 2)
+            m->passes = 0;
+        m->peeled = (uint32_t)(l->trips - m->passes * copies);
+        m->least_passes = m->passes;
+        return 1;
+    }
+    if ((copies & (copies - 1)) != 0 || l->multiple % copies != 0)
+        return 0;
+    int64_t extra = (copies - before % copies) % copies;
+    m->peeled = (uint32_t)(before + extra);
+    m->passes = -1;
+    m->least_passes = (l->least - m->peeled) / copies;
+    return l->least >= m->peeled + copies && m->peeled < 32;
+}
+
+/* ---- register pressure, a first look */
+
+static int kind_file(const struct tw_sched_kind *k)
+{
+    static const struct {
+        const char *name;
+        enum tw_sched_file file;
+    } files[] = {{"r", TW_FILE_R},   {"p", TW_FILE_P},   {"m", TW_FILE_M},   {"dn", TW_FILE_DN},
+                 {"dj", TW_FILE_DJ}, {"dc", TW_FILE_DC}, {"s", TW_FILE_S},   {"wl", TW_FILE_X},
+                 {"wh", TW_FILE_X},  {"x", TW_FILE_X},   {"bm", TW_FILE_BM}, {"cm", TW_FILE_BM}};
+
+    for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (strcmp(files[i].name, k->name) == 0)
+            return (int)files[i].file;
+    return -1;
+}
+
+/* Adds a web's values to the number of registers in use in each cycle of the interval. */
+static void add_pressure(const struct tw_sched_modulo *m, const struct life *lives, unsigned n_leaves, uint16_t *rows)
+{
+    int32_t from = OPEN, to = -OPEN;
+
+    for (unsigned i = 0; i < n_leaves; i++) {
+        from = lives[i].from < from ? lives[i].from : from;
+        to = lives[i].to > to ? lives[i].to : to;
+    }
+    for (int32_t t = from; t < to; t++)
+        rows[((t % (int32_t)m->interval) + (int32_t)m->interval) % (int32_t)m->interval]++;
+}
+
+/* The file of which more registers are in use at once than there are, or -1. Halves and quarters are not looked at. */
+static int overfull(struct tw_sched_program *p, const struct tw_sched_modulo *m, const struct life *lives,
+                    uint16_t *rows, unsigned *most)
+{
+    for (int file = 0; file < TW_FILE_COUNT; file++) {
+        memset(rows, 0, m->interval * sizeof *rows);
+        for (uint32_t w = 0; w < p->n_webs; w++) {
+            const struct tw_sched_kind *k = &tw_sched_kinds[p->webs[w].kind];
+            if (p->webs[w].rotates == m->loop && kind_file(k) == file)
+                for (unsigned half = 0; half < (strcmp(k->name, "cm") == 0 ? 2u : 1u); half++)
+                    add_pressure(m, &lives[w * SCHED_LEAVES], k->n_leaves, rows);
+        }
+        *most = 0;
+        for (uint32_t row = 0; row < m->interval; row++)
+            *most = rows[row] > *most ? rows[row] : *most;
+        if (*most > tw_sched_file_sizes[file])
+            return file;
+    }
+    return -1;
+}
+
+/* ---- one attempt */
+
+static int place_all(struct search *s)
+{
+    int32_t base = 0;
+
+    while (s->n_placed < s->m->n) {
+        uint32_t i = next_to_place(s);
+        if (s->n_placed == 0)
+            base = s->asap[i];
+        if (!place(s, i, base > s->asap[i] && s->scarce[i] ? base : s->asap[i]))
+            return 0;
+    }
+    return 1;
+}
+
+/* Lets the earliest operation be at 0; whole intervals do not change anything. */
+static void normalize(struct tw_sched_modulo *m)
+{
+    int32_t least = OPEN, most = -OPEN;
+
+    for (uint32_t i = 0; i < m->n; i++)
+        least = m->time[i] < least ? m->time[i] : least;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->time[i] -= least;
+        most = m->time[i] > most ? m->time[i] : most;
+    }
+    m->span = most + 1;
+}
+
+static int edges_hold(const struct tw_sched_modulo *m)
+{
+    for (uint32_t e = 0; e < m->edges.n; e++) {
+        const struct tw_sched_edge *edge = &m->edges.list[e];
+        if (m->time[edge->to] + (edge->later ? (int32_t)m->interval : 0) < m->time[edge->from] + edge->distance)
+            return 0;
+    }
+    return 1;
+}
+
+/* Finds a schedule for m->interval by one variant. Returns 1, 0 without one, or a code. */
+static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, const struct variant *variant)
+{
+    struct tw_arena *arena = &p->arena;
+    struct search s = {.p = p, .m = m, .variant = variant};
+    uint32_t n = m->n;
+
+    s.early = tw_arena_alloc(arena, n, sizeof *s.early);
+    s.late = tw_arena_alloc(arena, n, sizeof *s.late);
+    s.asap = tw_arena_alloc(arena, n, sizeof *s.asap);
+    s.last = tw_arena_alloc(arena, n, sizeof *s.last);
+    s.placed = tw_arena_alloc(arena, 3, n);
+    uint32_t *readers = tw_arena_alloc(arena, p->n_webs + 1, sizeof *readers);
+    if (s.early == NULL || s.late == NULL || s.asap == NULL || s.last == NULL || s.placed == NULL || readers == NULL)
+        return tw_sched_no_memory(p);
+    int code = tw_sched_table_make(p, m->interval, 1, &m->table);
+    if (code < 0)
+        return code;
+    s.scarce = s.placed + n;
+    s.prefers_late = s.placed + 2 * (size_t)n;
+    s.budget = BUDGET * n;
+    measure(m);
+    choose_sides(&s, readers);
+    for (uint32_t i = 0; i < n; i++) {
+        s.last[i] = OPEN;
+        s.scarce[i] = (uint8_t)needs_scarce(p, m, i);
+        for (uint32_t k = 0; k < n; k++)
+            if (far_from(&s, k, i) > s.asap[i])
+                s.asap[i] = far_from(&s, k, i);
+    }
+    open_windows(&s);
+    if (!place_all(&s))
+        return 0;
+    normalize(m);
+    return edges_hold(m);
+}
+
+/* Whether a schedule's values find names and registers, as far as can be told now. */
+static int acceptable(struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    struct life *lives = tw_arena_alloc(&p->arena, (size_t)p->n_webs * SCHED_LEAVES + 1, sizeof *lives);
+    uint16_t *rows = tw_arena_alloc(&p->arena, m->interval, sizeof *rows);
+    unsigned most;
+
+    if (lives == NULL || rows == NULL)
+        return tw_sched_no_memory(p);
+    list_lives(p, m, lives);
+    m->copies = copies_needed(p, m, lives);
+    if (m->copies > SCHED_COPIES || m->copies * m->interval * 2 > TW_PROGRAM_BYTES) {
+        tw_sched_modulo_note(m, "at %" PRIu32 ", values live through %" PRIu32 " iterations", m->interval, m->copies);
+        return 0;
+    }
+    int file = overfull(p, m, lives, rows, &most);
+    if (file >= 0) {
+        tw_sched_modulo_note(m, "at %" PRIu32 ", %u registers of file %s are needed and there are %u", m->interval,
+                             most, tw_sched_file_names[file], tw_sched_file_sizes[file]);
+        return 0;
+    }
+    if (choose_start(p, m) && count_passes(p, m))
+        return 1;
+    tw_sched_modulo_note(m,
+                         "at %" PRIu32 ", %" PRIu32 " iterations overlap under %" PRIu32
+                         " names, and the trip count is not known to allow it (least=, multiple=)",
+                         m->interval, ((uint32_t)m->span + m->interval - 1) / m->interval, m->copies);
+    return 0;
+}
+
+/* The interval of a step: first one by one, then by larger steps. */
+static uint32_t interval_of(const struct tw_sched_modulo *m)
+{
+    uint32_t fine = 16;
+
+    return m->step <= fine ? m->bound + m->step : m->bound + fine + (m->step - fine) * (1 + m->bound / 8);
+}
+
+int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    while (m->attempts++ < ATTEMPTS) {
+        m->interval = interval_of(m);
+        if (m->interval > INTERVALS)
+            break;
+        const struct variant *variant = &variants[m->variant];
+        m->variant = (m->variant + 1) % VARIANTS;
+        m->step += m->variant == 0;
+        struct tw_arena mark = tw_arena_mark(&p->arena);
+        int code = attempt(p, m, variant);
+        if (code == 0)
+            tw_sched_modulo_note(m, "no schedule of %" PRIu32 " bundles was found", m->interval);
+        if (code == 1)
+            code = acceptable(p, m);
+        tw_arena_rewind(&p->arena, mark);
+        if (code < 0)
+            return code;
+        if (code == 1)
+            return 0;
+    }
+    return TW_E_LIMIT;
+}

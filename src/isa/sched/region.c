@@ -1,0 +1,451 @@
+/*
+ * List scheduling of straight code. What the loop before leaves to be finished, and what the loop behind begins early,
+ * stand at fixed distances from those loops; the straight operations fill the gaps. The loop behind begins as early as
+ * all of it can be kept: its place is tried cycle by cycle.
+ */
+#include "isa/sched/region.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { OPEN = 1 << 24, SETUP_BUNDLES = TW_LOOP_SETUP_BYTES / TW_BUNDLE_MAX };
+
+/* Nodes: the body of the loop before, the straight operations, the body of the loop behind. */
+struct work {
+    struct tw_sched_program *p;
+    struct tw_sched_region *region;
+    struct tw_sched_modulo *before, *behind;
+    uint32_t n_before, n_behind;
+    uint32_t *nodes, n_nodes;
+    struct tw_sched_edges edges;
+    struct tw_sched_need (*needs)[SCHED_ALT]; /* of the straight operations */
+    struct tw_sched_table table;
+    int32_t branch; /* the straight operation that ends the run, or -1 */
+    int in_order;
+    int32_t *early, *late, *height;
+    uint8_t *placed;
+};
+
+static int32_t max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+int32_t tw_sched_flight(const struct tw_sched_op *op)
+{
+    int32_t flight = max(op->mem_last, 1);
+
+    for (unsigned k = 0; k < op->n_refs; k++)
+        flight = max(flight, op->refs[k].cycle);
+    for (unsigned a = 0; a < op->n_alt; a++) {
+        const struct tw_schedule_class *c = tw_operation_schedule(&op->alt[a]);
+        for (unsigned i = 0; i < c->n_resources; i++)
+            flight = max(flight, c->resources[i].last);
+    }
+    return flight;
+}
+
+static struct tw_sched_modulo *loop_at(const struct tw_sched_program *p, uint32_t piece)
+{
+    return p->pieces[piece].loop < 0 ? NULL : p->loops[p->pieces[piece].loop].modulo;
+}
+
+struct tw_sched_modulo *tw_sched_loop_before(const struct tw_sched_program *p, uint32_t piece)
+{
+    return piece > p->runs[p->pieces[piece].run].first ? loop_at(p, piece - 1) : NULL;
+}
+
+struct tw_sched_modulo *tw_sched_loop_behind(const struct tw_sched_program *p, uint32_t piece)
+{
+    const struct tw_sched_run *run = &p->runs[p->pieces[piece].run];
+    return piece + 1 < run->first + run->count ? loop_at(p, piece + 1) : NULL;
+}
+
+static const struct tw_sched_op *op_of(const struct work *w, uint32_t i)
+{
+    return &w->p->ops[w->region->ops[i]];
+}
+
+/* ---- preparing */
+
+/* The set-up of a loop whose iterations are all laid out is not needed. */
+static int is_needed(const struct work *w, uint32_t op)
+{
+    return !w->p->ops[op].added || w->behind == NULL || w->behind->passes != 0;
+}
+
+static int list_nodes(struct work *w, const struct tw_sched_piece *piece)
+{
+    struct tw_arena *arena = &w->p->arena;
+
+    w->n_before = w->before == NULL ? 0 : w->before->n;
+    w->n_behind = w->behind == NULL ? 0 : w->behind->n;
+    w->nodes = tw_arena_alloc(arena, (size_t)w->n_before + piece->count + w->n_behind + 1, sizeof *w->nodes);
+    w->region->ops = tw_arena_alloc(arena, piece->count + 1, sizeof *w->region->ops);
+    if (w->nodes == NULL || w->region->ops == NULL)
+        return tw_sched_no_memory(w->p);
+    for (uint32_t i = 0; i < w->n_before; i++)
+        w->nodes[w->n_nodes++] = w->before->ops[i];
+    for (uint32_t i = piece->first; i < piece->first + piece->count; i++)
+        if (is_needed(w, i))
+            w->nodes[w->n_nodes++] = w->region->ops[w->region->n++] = i;
+    for (uint32_t i = 0; i < w->n_behind; i++)
+        w->nodes[w->n_nodes++] = w->behind->ops[i];
+    return 0;
+}
+
+static int prepare(struct work *w)
+{
+    struct tw_arena *arena = &w->p->arena;
+    struct tw_sched_region *r = w->region;
+    size_t n = r->n + 1u;
+
+    r->time = tw_arena_alloc(arena, n, sizeof *r->time);
+    r->alt = tw_arena_alloc(arena, n, 1);
+    w->early = tw_arena_alloc(arena, n, sizeof *w->early);
+    w->late = tw_arena_alloc(arena, n, sizeof *w->late);
+    w->height = tw_arena_alloc(arena, n, sizeof *w->height);
+    w->placed = tw_arena_alloc(arena, n, 1);
+    w->needs = tw_arena_alloc(arena, n, sizeof *w->needs);
+    if (r->time == NULL || r->alt == NULL || w->early == NULL || w->late == NULL || w->height == NULL ||
+        w->placed == NULL || w->needs == NULL)
+        return tw_sched_no_memory(w->p);
+    for (uint32_t i = 0; i < r->n; i++)
+        for (unsigned a = 0; a < op_of(w, i)->n_alt; a++)
+            tw_sched_need_of(op_of(w, i), a, &w->needs[i][a]);
+    w->branch = -1;
+    if (r->n > 0 && (op_of(w, r->n - 1)->flags & TW_FLAG_BRANCH) != 0)
+        w->branch = (int32_t)r->n - 1;
+    return tw_sched_depend(w->p, w->nodes, w->n_nodes, -1, &w->edges);
+}
+
+/* ---- the loops around */
+
+/* Calls visit for all operations of the loop before that issue from `from` on. */
+static void each_before(const struct work *w, int32_t from,
+                        void (*visit)(void *, uint32_t op, unsigned alt, int32_t time, uint32_t copy), void *arg)
+{
+    const struct tw_sched_modulo *m = w->before;
+
+    for (uint32_t i = 0; i < w->n_before; i++)
+        for (int32_t d = 0, t; (t = tw_sched_after(m, (int32_t)i, d)) >= from; d++)
+            visit(arg, i, m->alt[i], t, 0);
+}
+
+static void enter_before(void *arg, uint32_t op, unsigned alt, int32_t time, uint32_t copy)
+{
+    struct work *w = arg;
+
+    (void)copy;
+    tw_sched_table_enter(&w->table, &w->before->needs[op][alt], time);
+}
+
+/* The cycle after which nothing of the loop before is in flight. */
+static int32_t end_of_before(const struct work *w)
+{
+    int32_t end = 0;
+
+    for (uint32_t i = 0; i < w->n_before; i++)
+        end = max(end, tw_sched_after(w->before, (int32_t)i, 0) + tw_sched_flight(&w->p->ops[w->before->ops[i]]));
+    return end;
+}
+
+/* Enters what of the loop behind may meet operations in front of it. Returns whether it fits. */
+static int enter_behind(struct work *w, int32_t tail)
+{
+    const struct tw_sched_modulo *m = w->behind;
+
+    for (uint32_t i = 0; i < w->n_behind; i++)
+        for (int32_t t = m->time[i]; t < (int32_t)m->start + SCHED_FLIGHT; t += (int32_t)m->interval) {
+            const struct tw_sched_need *need = &m->needs[i][m->alt[i]];
+            if (!tw_sched_table_fits(&w->table, need, tail + t))
+                return 0;
+            tw_sched_table_enter(&w->table, need, tail + t);
+        }
+    return 1;
+}
+
+/* ---- windows */
+
+/* The issue time of a node outside the straight code, in cycles of the region; *moves: relative to the tail. */
+static int32_t fixed_time(const struct work *w, int32_t node, int *moves)
+{
+    uint32_t i = (uint32_t)node;
+
+    *moves = i >= w->n_before;
+    if (i < w->n_before)
+        return tw_sched_after(w->before, node, 0);
+    return w->behind->time[i - w->n_before - w->region->n];
+}
+
+static int32_t straight(const struct work *w, int32_t node)
+{
+    int32_t i = node - (int32_t)w->n_before;
+    return i >= 0 && i < (int32_t)w->region->n ? i : -1;
+}
+
+/* The earliest tail that dependences between the two loops allow. */
+static int32_t least_tail(const struct work *w)
+{
+    int32_t tail = 0;
+
+    for (uint32_t e = 0; w->behind != NULL && e < w->edges.n; e++) {
+        const struct tw_sched_edge *edge = &w->edges.list[e];
+        int from_moves, to_moves;
+        if (straight(w, edge->from) >= 0 || straight(w, edge->to) >= 0)
+            continue;
+        int32_t from = fixed_time(w, edge->from, &from_moves), to = fixed_time(w, edge->to, &to_moves);
+        if (!from_moves && to_moves)
+            tail = max(tail, from + edge->distance - to);
+    }
+    return tail;
+}
+
+/* The last cycle in which a straight operation may issue, for what it is and by the loop behind. */
+static int32_t last_cycle(const struct work *w, uint32_t i, int32_t tail)
+{
+    const struct tw_sched_modulo *m = w->behind;
+
+    if (m == NULL)
+        return OPEN;
+    int32_t start = tail + (int32_t)m->start, last = start - 1;
+    int64_t own = m->least_passes * m->copies * m->interval;
+    int32_t done = start + (int32_t)(own < SCHED_FLIGHT ? own : SCHED_FLIGHT) - tw_sched_flight(op_of(w, i));
+    if (done < last)
+        last = done;
+    if (tw_writes_loop_register(&op_of(w, i)->alt[0])) {
+        int32_t setup = start + (int32_t)(m->copies * m->interval) - 1 - SETUP_BUNDLES - 1;
+        last = setup < last ? setup : last;
+    }
+    return last;
+}
+
+/* Windows that the loops and the other operations leave; returns the operation whose window is empty, or -1. */
+static int32_t set_windows(struct work *w, int32_t tail)
+{
+    for (uint32_t i = 0; i < w->region->n; i++) {
+        w->early[i] = 0;
+        w->late[i] = last_cycle(w, i, tail);
+    }
+    for (uint32_t e = 0; e < w->edges.n; e++) { /* edges lead forward in the text: one walk each way is enough */
+        const struct tw_sched_edge *edge = &w->edges.list[e];
+        int32_t from = straight(w, edge->from), to = straight(w, edge->to);
+        int moves;
+        if (to >= 0 && from < 0)
+            w->early[to] = max(w->early[to], fixed_time(w, edge->from, &moves) + edge->distance);
+        else if (to >= 0)
+            w->early[to] = max(w->early[to], w->early[from] + edge->distance);
+    }
+    for (uint32_t e = w->edges.n; e > 0; e--) {
+        const struct tw_sched_edge *edge = &w->edges.list[e - 1];
+        int32_t from = straight(w, edge->from), to = straight(w, edge->to);
+        int moves;
+        if (from < 0)
+            continue;
+        int32_t bound = to >= 0 ? w->late[to] - edge->distance
+                                : tail + fixed_time(w, edge->to, &moves) - edge->distance;
+        if (bound < w->late[from])
+            w->late[from] = bound;
+    }
+    for (uint32_t i = 0; i < w->region->n; i++)
+        if (w->early[i] > w->late[i])
+            return (int32_t)i;
+    return -1;
+}
+
+/* ---- placing */
+
+static int is_ready(const struct work *w, uint32_t i, const uint32_t *waiting)
+{
+    if (w->placed[i] || waiting[i] > 0 || (int32_t)i == w->branch)
+        return 0;
+    for (uint32_t k = 0; w->in_order && k < i; k++)
+        if (!w->placed[k])
+            return 0;
+    return 1;
+}
+
+static void enter(struct work *w, uint32_t i, int32_t t, unsigned alt, uint32_t *waiting)
+{
+    w->region->time[i] = t;
+    w->region->alt[i] = (uint8_t)alt;
+    w->placed[i] = 1;
+    tw_sched_table_enter(&w->table, &w->needs[i][alt], t);
+    for (uint32_t e = 0; e < w->edges.n; e++) {
+        const struct tw_sched_edge *edge = &w->edges.list[e];
+        int32_t to = straight(w, edge->to);
+        if (straight(w, edge->from) != (int32_t)i || to < 0)
+            continue;
+        waiting[to]--;
+        w->early[to] = max(w->early[to], t + edge->distance);
+    }
+}
+
+static int fits(const struct work *w, uint32_t i, int32_t t)
+{
+    for (unsigned a = 0; a < op_of(w, i)->n_alt; a++)
+        if (tw_sched_table_fits(&w->table, &w->needs[i][a], t))
+            return (int)a;
+    return -1;
+}
+
+/* The ready operation that is most pressed for time and fits into a cycle, or -1. */
+static int32_t most_pressed(const struct work *w, int32_t t, const uint32_t *waiting, int *alt)
+{
+    int32_t best = -1;
+
+    for (uint32_t i = 0; i < w->region->n; i++) {
+        if (!is_ready(w, i, waiting) || w->early[i] > t)
+            continue;
+        if (best >= 0 && (w->late[i] > w->late[best] || (w->late[i] == w->late[best] && w->height[i] <= w->height[best])))
+            continue;
+        int a = fits(w, i, t);
+        if (a >= 0) {
+            best = (int32_t)i;
+            *alt = a;
+        }
+    }
+    return best;
+}
+
+/* Places all straight operations but the branch; returns whether all windows were met. */
+static int place_all(struct work *w, uint32_t *waiting)
+{
+    uint32_t left = w->region->n - (w->branch >= 0);
+
+    memset(w->placed, 0, w->region->n + 1u);
+    memset(waiting, 0, (w->region->n + 1u) * sizeof *waiting);
+    for (uint32_t e = 0; e < w->edges.n; e++)
+        if (straight(w, w->edges.list[e].from) >= 0 && straight(w, w->edges.list[e].to) >= 0)
+            waiting[straight(w, w->edges.list[e].to)]++;
+    for (int32_t t = 0; left > 0; t++) {
+        int32_t i;
+        int alt = 0;
+        if (t >= (int32_t)w->table.cycles)
+            return 0;
+        while (left > 0 && (i = most_pressed(w, t, waiting, &alt)) >= 0) {
+            enter(w, (uint32_t)i, t, (unsigned)alt, waiting);
+            left--;
+        }
+        for (uint32_t k = 0; left > 0 && k < w->region->n; k++)
+            if (!w->placed[k] && (int32_t)k != w->branch && w->late[k] <= t)
+                return 0;
+    }
+    return 1;
+}
+
+/* Longest ways to the end of the straight code: what presses when no loop follows. */
+static void set_heights(struct work *w)
+{
+    for (uint32_t i = 0; i < w->region->n; i++)
+        w->height[i] = tw_sched_flight(op_of(w, i));
+    for (uint32_t e = w->edges.n; e > 0; e--) {
+        const struct tw_sched_edge *edge = &w->edges.list[e - 1];
+        int32_t from = straight(w, edge->from), to = straight(w, edge->to);
+        if (from >= 0 && to >= 0)
+            w->height[from] = max(w->height[from], edge->distance + w->height[to]);
+    }
+}
+
+/* ---- ends of runs */
+
+static int32_t end_of_straight(const struct work *w)
+{
+    int32_t end = 0;
+
+    for (uint32_t i = 0; i < w->region->n; i++)
+        if ((int32_t)i != w->branch)
+            end = max(end, w->region->time[i] + tw_sched_flight(op_of(w, i)));
+    return end;
+}
+
+/* Places the branch so that all is done when its delay slots end. */
+static void place_branch(struct work *w, int32_t end)
+{
+    int32_t b = w->branch, t = max(end - TW_DELAY_SLOTS - 1, w->early[b]);
+    int alt;
+
+    for (uint32_t i = 0; i < w->region->n; i++)
+        if ((op_of(w, i)->flags & TW_FLAG_LOCK) != 0 && (int32_t)i != b) /* not in delay slots */
+            t = max(t, w->region->time[i] + 1);
+    while ((alt = fits(w, (uint32_t)b, t)) < 0)
+        t++;
+    w->region->time[b] = t;
+    w->region->alt[b] = (uint8_t)alt;
+    w->region->length = t + 1 + TW_DELAY_SLOTS;
+}
+
+static void finish(struct work *w)
+{
+    struct tw_sched_region *r = w->region;
+    int32_t end = max(end_of_before(w), end_of_straight(w));
+
+    if (w->behind != NULL) {
+        r->length = r->tail + (int32_t)w->behind->start;
+        return;
+    }
+    r->length = end;
+    if (w->branch >= 0)
+        place_branch(w, end);
+}
+
+/* Whether everything of the loop before is done before the loop behind could be over. */
+static int before_is_done(const struct work *w, int32_t tail)
+{
+    int64_t own = w->behind->least_passes * w->behind->copies * w->behind->interval;
+
+    return end_of_before(w) <= tail + (int32_t)w->behind->start + (int32_t)(own < OPEN ? own : OPEN);
+}
+
+/* Tries one place for the loop behind. */
+static int try_tail(struct work *w, int32_t tail, uint32_t *waiting)
+{
+    if (set_windows(w, tail) >= 0 || (w->behind != NULL && !before_is_done(w, tail)))
+        return 0;
+    tw_sched_table_clear(&w->table);
+    each_before(w, -SCHED_FLIGHT, enter_before, w);
+    if (w->behind != NULL && !enter_behind(w, tail))
+        return 0;
+    return place_all(w, waiting);
+}
+
+static int schedule(struct work *w)
+{
+    struct tw_sched_region *r = w->region;
+    uint32_t *waiting = tw_arena_alloc(&w->p->arena, r->n + 1u, sizeof *waiting);
+    int32_t first = w->behind == NULL ? 0 : least_tail(w);
+    int32_t most = first + end_of_before(w) + SCHED_FLIGHT * ((int32_t)r->n + 2) + SETUP_BUNDLES;
+    int32_t cycles = most + (w->behind == NULL ? 0 : (int32_t)w->behind->start) + 4 * SCHED_FLIGHT;
+
+    if (waiting == NULL)
+        return tw_sched_no_memory(w->p);
+    int code = tw_sched_table_make(w->p, (uint32_t)cycles, 0, &w->table);
+    if (code < 0)
+        return code;
+    set_heights(w);
+    for (r->tail = first; r->tail <= most; r->tail++)
+        if (try_tail(w, r->tail, waiting)) {
+            finish(w);
+            return 0;
+        }
+    return tw_fail(w->p->err, TW_E_STATE, "no schedule found for straight code of %" PRIu32 " operations: a fault of the "
+                                          "scheduler",
+                   r->n);
+}
+
+int tw_sched_region(struct tw_sched_program *p, uint32_t piece, int in_order, struct tw_sched_region *region)
+{
+    struct work w;
+
+    memset(&w, 0, sizeof w);
+    memset(region, 0, sizeof *region);
+    w.p = p;
+    w.region = region;
+    w.in_order = in_order;
+    w.before = tw_sched_loop_before(p, piece);
+    w.behind = tw_sched_loop_behind(p, piece);
+    int code = list_nodes(&w, &p->pieces[piece]);
+    if (code == 0)
+        code = prepare(&w);
+    return code < 0 ? code : schedule(&w);
+}
