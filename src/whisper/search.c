@@ -388,7 +388,11 @@ static double entropy(const struct tw_sequence *q)
     return sum;
 }
 
-/* The sequence with the highest mean log-probability; one that repeats itself fails. */
+/*
+ * The best sequence; one that repeats itself fails. Beams are ranked by the probability of all their tokens, the end
+ * included: that is what they were searched for, and a mean would prefer the longer of two texts. Samples are ranked by
+ * the mean, as OpenAI does, because a long text is not less likely to be drawn as well.
+ */
 static const struct tw_sequence *rank(struct tw_search *s, int32_t count)
 {
     struct tw_sequence *best = &s->sequences[0];
@@ -402,10 +406,11 @@ static const struct tw_sequence *rank(struct tw_search *s, int32_t count)
             sum += (double)q->logprobs[j];
         q->n = q->kept;
         q->avg_logprob = sum / q->kept;
+        double score = s->window->temperature > 0 ? q->avg_logprob : q->sum;
         if (q->kept > ENTROPY_TOKENS && entropy(q) < ENTROPY_LEAST) {
             q->failed = 1;
-        } else if (q->avg_logprob > best_score) {
-            best_score = q->avg_logprob;
+        } else if (score > best_score) {
+            best_score = score;
             best = q;
         }
     }

@@ -22,7 +22,7 @@ struct tw_sequence {
     int has_timestamp;
     int completed;
     int failed;
-    double sum;         /* of logprobs over all n */
+    double sum; /* of the log-probabilities of all tokens, those that were not kept and the end of text included */
     double avg_logprob; /* over the kept tokens; -INFINITY when the sequence failed before it could be ranked */
 };
 

@@ -14,7 +14,7 @@ struct window {
     int64_t seek;
     int32_t *tokens;
     int32_t n;
-    double sum; /* of log-probabilities over the kept tokens */
+    double sum; /* of the log-probabilities of all tokens, the end of text included: what a beam search raises */
 };
 
 /* All windows of one recording. */
@@ -37,12 +37,10 @@ static int add_window(struct record *r, int64_t seek, const struct tw_sequence *
     if (more == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for a window's tokens");
     r->windows = more;
-    struct window w = {.seek = seek, .n = q->n, .tokens = malloc(((size_t)q->n + 1) * sizeof *w.tokens)};
+    struct window w = {.seek = seek, .n = q->n, .sum = q->sum, .tokens = malloc(((size_t)q->n + 1) * sizeof *w.tokens)};
     if (w.tokens == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for a window's tokens");
     memcpy(w.tokens, q->tokens, (size_t)q->n * sizeof *w.tokens);
-    for (int32_t i = 0; i < q->kept; i++)
-        w.sum += (double)q->logprobs[i];
     r->windows[r->n++] = w;
     return TW_OK;
 }
