@@ -29,19 +29,40 @@ struct bench_case {
 };
 
 static const struct bench_case cases[] = {
-    {PRODUCT, TW_F16, 1500, 512, 512, 0},       {GELU_PRODUCT, TW_F16, 1500, 512, 2048, 0},
-    {PRODUCT, TW_F16, 1500, 2048, 512, 0},      {PRODUCT, TW_F32, 1500, 512, 2048, 0},
-    {PRODUCT, TW_Q5_0, 1500, 512, 2048, 0},     {PRODUCT, TW_Q8_0, 1500, 512, 2048, 0},
-    {GELU_PRODUCT, TW_F16, 3000, 240, 512, 0},  {GELU_PRODUCT, TW_F16, 1500, 1536, 512, 0},
-    {PRODUCT, TW_F16, 1500, 384, 1536, 0},      {PRODUCT, TW_F16, 1500, 1280, 5120, 0},
-    {PRODUCT, TW_F16, 1500, 5120, 1280, 0},     {PRODUCT, TW_F16, 16, 512, 2048, 0},
-    {PRODUCT, TW_F16, 9, 512, 2048, 0},         {PRODUCT, TW_F16, 8, 512, 2048, 0},
-    {PRODUCT, TW_F16, 5, 512, 2048, 0},         {PRODUCT, TW_F16, 5, 512, 51865, 0},
-    {PRODUCT, TW_F16, 1, 512, 2048, 0},         {PRODUCT, TW_F16, 1, 512, 51865, 0},
-    {PRODUCT, TW_F32, 1, 512, 51865, 0},        {PRODUCT, TW_Q5_0, 1, 512, 51865, 0},
-    {PRODUCT, TW_Q8_0, 1, 512, 51865, 0},       {ATTENTION, TW_F32, 1500, 512, 1500, 8},
-    {ATTENTION, TW_F16, 1500, 512, 1500, 8},    {ATTENTION, TW_F16, 5, 512, 1500, 8},
-    {ATTENTION, TW_F16, 1, 512, 1500, 8},       {ATTENTION, TW_F16, 1, 512, 224, 8},
+    /* base's encoder */
+    {PRODUCT, TW_F16, 1500, 512, 512, 0},
+    {GELU_PRODUCT, TW_F16, 1500, 512, 2048, 0},
+    {PRODUCT, TW_F16, 1500, 2048, 512, 0},
+    {GELU_PRODUCT, TW_F16, 3000, 240, 512, 0},
+    {GELU_PRODUCT, TW_F16, 1500, 1536, 512, 0},
+    {ATTENTION, TW_F32, 1500, 512, 1500, 8},
+    /* one shape, every type */
+    {PRODUCT, TW_F32, 1500, 512, 2048, 0},
+    {PRODUCT, TW_F16, 1500, 512, 2048, 0},
+    {PRODUCT, TW_BF16, 1500, 512, 2048, 0},
+    {PRODUCT, TW_Q5_0, 1500, 512, 2048, 0},
+    {PRODUCT, TW_Q8_0, 1500, 512, 2048, 0},
+    /* the smallest and the largest model */
+    {PRODUCT, TW_F16, 1500, 384, 1536, 0},
+    {PRODUCT, TW_F16, 1500, 1280, 5120, 0},
+    {PRODUCT, TW_F16, 1500, 5120, 1280, 0},
+    /* a prompt, and the change from few rows to many */
+    {PRODUCT, TW_F16, 224, 512, 2048, 0},
+    {PRODUCT, TW_F16, 25, 512, 2048, 0},
+    {PRODUCT, TW_F16, 24, 512, 2048, 0},
+    {PRODUCT, TW_Q5_0, 13, 512, 2048, 0},
+    {PRODUCT, TW_Q5_0, 12, 512, 2048, 0},
+    /* a decoder's step: beam 5, then one row */
+    {PRODUCT, TW_F16, 5, 512, 2048, 0},
+    {PRODUCT, TW_F16, 5, 512, 51865, 0},
+    {ATTENTION, TW_F16, 5, 512, 1500, 8},
+    {PRODUCT, TW_F16, 1, 512, 2048, 0},
+    {PRODUCT, TW_F32, 1, 512, 51865, 0},
+    {PRODUCT, TW_F16, 1, 512, 51865, 0},
+    {PRODUCT, TW_Q5_0, 1, 512, 51865, 0},
+    {PRODUCT, TW_Q8_0, 1, 512, 51865, 0},
+    {ATTENTION, TW_F16, 1, 512, 1500, 8},
+    {ATTENTION, TW_F16, 1, 512, 224, 8},
 };
 
 static void give_up(const struct tw_error *err)

@@ -8,6 +8,8 @@
  */
 #include "host/panel.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -240,14 +242,17 @@ static int run_many(struct tw_host *h, struct attention *t, struct tw_error *err
     t->strips = tw_ceil_div(t->q.rows, kn->tile_cols);
     t->dim_padded = tw_round_up(t->dim, kn->tile_rows);
     t->keys_padded = tw_round_up(t->keys, kn->tile_rows);
-    int64_t floats = t->heads * t->keys_padded;
+    size_t floats;
+    if (tw_mul_size((size_t)t->keys_padded, (size_t)(t->heads * (t->dim + t->dim_padded)), &floats))
+        return tw_fail(err, TW_E_LIMIT, "attention over %lld keys needs more memory than can be addressed",
+                       (long long)t->keys);
     int rc = tw_own_reserve(h, strip_floats(t), err);
     if (rc >= 0)
-        rc = tw_shared_reserve(h, (size_t)(floats * (t->dim + t->dim_padded)), err);
+        rc = tw_shared_reserve(h, floats, err);
     if (rc < 0)
         return rc;
     t->packed_k = tw_shared(h);
-    t->packed_v = t->packed_k + floats * t->dim;
+    t->packed_v = t->packed_k + t->heads * t->keys_padded * t->dim;
     int64_t pieces = tw_ceil_div(t->keys, KEYS);
     for (t->matrix = 0; t->matrix < t->q.batch; t->matrix++) {
         if (t->matrix == 0 || t->k.batch > 1 || t->v.batch > 1)

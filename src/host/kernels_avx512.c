@@ -25,9 +25,10 @@ INLINE V v_set(float x)
     return _mm512_set1_ps(x);
 }
 
-INLINE void v_prefetch(const unsigned char *p)
+/* An address, for it may lie outside whatever is there: nothing is read. */
+INLINE void v_prefetch(uintptr_t address)
 {
-    _mm_prefetch((const char *)p, _MM_HINT_T0);
+    _mm_prefetch((const char *)address, _MM_HINT_T0);
 }
 
 INLINE V v_load(const float *p)

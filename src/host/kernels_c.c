@@ -25,13 +25,14 @@ static void tile_row(int64_t k, const float *a, const float *b, double *sum)
 
 static void tile(int rows, int64_t k, const float *a, const float *b, float *c, int64_t c_stride, int add)
 {
-    for (int i = 0; i < rows; i++, c += c_stride) {
+    for (int i = 0; i < rows; i++) {
+        float *row = c + i * c_stride;
         double sum[NR] = {0};
         for (int j = 0; j < NR && add; j++)
-            sum[j] = (double)c[j];
+            sum[j] = (double)row[j];
         tile_row(k, a + i, b, sum);
         for (int j = 0; j < NR; j++)
-            c[j] = (float)sum[j];
+            row[j] = (float)sum[j];
     }
 }
 
@@ -170,14 +171,14 @@ static void layer_norm(const float *x, const float *gain, const float *shift, fl
 static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
                    float *y, int64_t y_stride)
 {
-    for (int r = 0; r < rows; r++, c += c_stride, y += y_stride)
+    for (int r = 0; r < rows; r++)
         for (int64_t i = 0; i < n; i++) {
-            float v = how->scale * c[i];
+            float v = how->scale * c[r * c_stride + i], *to = &y[r * y_stride + i];
             if (bias != NULL)
                 v += bias[i];
             if (how->gelu)
                 v = gelu_of(v);
-            y[i] = how->accumulate ? y[i] + v : v;
+            *to = how->accumulate ? *to + v : v;
         }
 }
 

@@ -27,10 +27,11 @@ void tw_pack_rows(const struct tw_kernels *k, const struct tw_operand *x, int64_
 /* One row's numbers dealt out to panels that are `stride` floats apart. */
 static void deal(const float *values, int64_t count, int width, float *panel, int64_t stride)
 {
-    for (int64_t c = 0; c < count; c += width, panel += stride) {
+    for (int64_t c = 0; c < count; c += width) {
         int64_t here = tw_least(width, count - c);
-        memcpy(panel, values + c, (size_t)here * sizeof *panel);
-        memset(panel + here, 0, (size_t)(width - here) * sizeof *panel);
+        float *to = panel + c / width * stride;
+        memcpy(to, values + c, (size_t)here * sizeof *to);
+        memset(to + here, 0, (size_t)(width - here) * sizeof *to);
     }
 }
 
