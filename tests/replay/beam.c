@@ -1,8 +1,10 @@
 #include "compare.h"
 
 #include "engine.h"
+#include "wer.h"
 #include "whisper/search.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +16,15 @@ struct window {
     int64_t seek;
     int32_t *tokens;
     int32_t n;
-    double sum; /* of the log-probabilities of all tokens, the end of text included: what a beam search raises */
+    double sum;  /* of log-probabilities over all that was decoded: the end of text and what was cut off included */
+    double kept; /* over the tokens that count */
 };
 
 /* All windows of one recording. */
 struct record {
     struct window *windows;
     size_t n;
+    char *text;
 };
 
 static void release(struct record *r)
@@ -28,6 +32,7 @@ static void release(struct record *r)
     for (size_t i = 0; i < r->n; i++)
         free(r->windows[i].tokens);
     free(r->windows);
+    free(r->text);
     memset(r, 0, sizeof *r);
 }
 
@@ -41,6 +46,8 @@ static int add_window(struct record *r, int64_t seek, const struct tw_sequence *
     if (w.tokens == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for a window's tokens");
     memcpy(w.tokens, q->tokens, (size_t)q->n * sizeof *w.tokens);
+    for (int32_t i = 0; i < q->kept; i++)
+        w.kept += (double)q->logprobs[i];
     r->windows[r->n++] = w;
     return TW_OK;
 }
@@ -64,6 +71,8 @@ static int record_clip(struct replay_engine *e, const char *clip, int32_t beam, 
     if (code != TW_OK)
         return code;
     code = tw_transcribe(e->session, mel, &options, &t, err);
+    if (code == TW_OK && (r->text = replay_transcript_text(&t, &e->model->vocab)) == NULL)
+        code = tw_fail(err, TW_E_MEMORY, "no memory for a text");
     tw_transcript_release(&t);
     tw_mel_destroy(mel);
     return code;
@@ -104,7 +113,26 @@ static int same_record(const struct record *a, const struct record *b)
 
 struct tally {
     size_t lower, unrepeatable;
+    struct replay_wer greedy, beam;
 };
+
+static int rate_words(const char *clip, const struct record *greedy, const struct record *beam, struct tally *tally,
+                      struct tw_error *err)
+{
+    struct replay_wer a, b;
+    char *said = replay_said(clip);
+    if (said == NULL)
+        return TW_OK;
+    int code = replay_word_errors(said, greedy->text, &a, err);
+    if (code == TW_OK)
+        code = replay_word_errors(said, beam->text, &b, err);
+    free(said);
+    if (code != TW_OK)
+        return code;
+    replay_add_wer(&tally->greedy, &a);
+    replay_add_wer(&tally->beam, &b);
+    return TW_OK;
+}
 
 static void judge(const char *clip, const struct record *greedy, const struct record *beam, const struct record *again,
                   struct tally *tally)
@@ -115,8 +143,10 @@ static void judge(const char *clip, const struct record *greedy, const struct re
     if (i < greedy->n && i < beam->n) {
         const struct window *g = &greedy->windows[i], *b = &beam->windows[i];
         int lower = b->sum < g->sum;
-        printf(", window %.2f s: greedy %.4f of %d tokens, beam %.4f of %d%s", (double)b->seek / 100, g->sum, (int)g->n,
-               b->sum, (int)b->n, lower ? ": LOWER" : "");
+        if (strcmp(greedy->text, beam->text) == 0)
+            printf(", text as greedy");
+        printf(", window %.2f s: greedy %.4f (kept: %.4f of %d), beam %.4f (kept: %.4f of %d)%s", (double)b->seek / 100,
+               g->sum, g->kept, (int)g->n, b->sum, b->kept, (int)b->n, lower ? ": LOWER" : "");
         tally->lower += lower != 0;
     } else {
         printf(", as greedy");
@@ -133,8 +163,10 @@ static int run_all(const struct replay_request *request, struct record *greedy, 
         code = record_all(request, 2, BEAM, 0, beam, err);
     if (code == TW_OK)
         code = record_all(request, 1, BEAM, 1, again, err);
-    for (size_t i = 0; i < request->n_clips && code == TW_OK; i++)
+    for (size_t i = 0; i < request->n_clips && code == TW_OK; i++) {
         judge(request->clips[i], &greedy[i], &beam[i], &again[i], tally);
+        code = rate_words(request->clips[i], &greedy[i], &beam[i], tally, err);
+    }
     return code;
 }
 
@@ -158,6 +190,8 @@ int replay_beam(const struct replay_request *request, int *passed, struct tw_err
     release_all(again, n);
     if (code != TW_OK)
         return code;
+    printf("%s: beam %d: word errors: greedy %zu, beam %zu of %zu\n", request->model, BEAM, tally.greedy.errors,
+           tally.beam.errors, tally.beam.words);
     *passed = tally.unrepeatable == 0 && tally.lower <= LOWER_MOST;
     printf(
         "%s: beam %d: %zu clips, %zu not repeatable (none may be), %zu with a lower sum than greedy (at most %d): %s\n",

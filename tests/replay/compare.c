@@ -127,44 +127,10 @@ static int transcribe(struct replay_engine *e, struct tw_mel *mel, char **text, 
     return code;
 }
 
-/* The words of the clip from the file beside it; NULL when there is none. */
-static char *read_said(const char *clip)
-{
-    char path[PATH_ROOM];
-    const char *dot = strrchr(clip, '.');
-    size_t n = dot == NULL ? strlen(clip) : (size_t)(dot - clip);
-    if (n + 5 > sizeof path)
-        return NULL;
-    memcpy(path, clip, n);
-    memcpy(path + n, ".txt", 5);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return NULL;
-    char *text = NULL;
-    size_t room = 0;
-    if (getdelim(&text, &room, 0, file) < 0) {
-        free(text);
-        text = NULL;
-    }
-    fclose(file);
-    return text;
-}
-
-static void print_wer(const struct replay_wer *wer)
-{
-    printf("%5.1f %% ", wer->words > 0 ? 100.0 * (double)wer->errors / (double)wer->words : 0);
-}
-
-static void add_wer(struct replay_wer *to, const struct replay_wer *wer)
-{
-    to->errors += wer->errors;
-    to->words += wer->words;
-}
-
 static int rate_words(const char *clip, const char *ours, const char *theirs, struct total *total, struct tw_error *err)
 {
     struct replay_wer a, b;
-    char *said = read_said(clip);
+    char *said = replay_said(clip);
     if (said == NULL) {
         printf("     -       -  ");
         return TW_OK;
@@ -175,10 +141,10 @@ static int rate_words(const char *clip, const char *ours, const char *theirs, st
     free(said);
     if (code != TW_OK)
         return code;
-    print_wer(&a);
-    print_wer(&b);
-    add_wer(&total->theirs, &a);
-    add_wer(&total->ours, &b);
+    replay_print_wer(&a);
+    replay_print_wer(&b);
+    replay_add_wer(&total->theirs, &a);
+    replay_add_wer(&total->ours, &b);
     return TW_OK;
 }
 

@@ -22,9 +22,9 @@ int replay_compare(const struct replay_request *request, int *passed, struct tw_
 
 /*
  * Beam search against itself and against greedy decoding: the same tokens on one and two threads and after other files
- * in another order; and the summed log-probability, which is compared on the first window whose tokens differ (the
- * windows before it are equal, and those after it see another context). *passed is 0 when tokens differ, or when greedy
- * decoding has the higher sum on more than two clips.
+ * in another order; and the summed log-probability of all that was decoded, which is compared on the first window whose
+ * tokens differ (the windows before it are equal, and those after it see another context). *passed is 0 when tokens
+ * differ, or when greedy decoding has the higher sum on more than two clips.
  */
 int replay_beam(const struct replay_request *request, int *passed, struct tw_error *err);
 

@@ -1,8 +1,11 @@
 #include "wer.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PATH_ROOM 4096
 
 /* A text as normalised words, each ended by a zero. */
 struct words {
@@ -137,4 +140,42 @@ int replay_word_errors(const char *said, const char *heard, struct replay_wer *w
     release(&a);
     release(&b);
     return code;
+}
+
+static FILE *open_said(const char *clip)
+{
+    char path[PATH_ROOM];
+    const char *dot = strrchr(clip, '.');
+    size_t n = dot == NULL ? strlen(clip) : (size_t)(dot - clip);
+    if (n + sizeof ".txt" > sizeof path)
+        return NULL;
+    memcpy(path, clip, n);
+    memcpy(path + n, ".txt", sizeof ".txt");
+    return fopen(path, "r");
+}
+
+char *replay_said(const char *clip)
+{
+    FILE *file = open_said(clip);
+    if (file == NULL)
+        return NULL;
+    char *text = NULL;
+    size_t room = 0;
+    if (getdelim(&text, &room, 0, file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+void replay_print_wer(const struct replay_wer *wer)
+{
+    printf("%5.1f %% ", wer->words > 0 ? 100.0 * (double)wer->errors / (double)wer->words : 0);
+}
+
+void replay_add_wer(struct replay_wer *to, const struct replay_wer *wer)
+{
+    to->errors += wer->errors;
+    to->words += wer->words;
 }

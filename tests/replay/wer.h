@@ -17,4 +17,14 @@ struct replay_wer {
  */
 int replay_word_errors(const char *said, const char *heard, struct replay_wer *wer, struct tw_error *err);
 
+/*
+ * What was said in a recording: the text beside it, clip.txt for clip.wav. To be released with free; NULL when there is
+ * no such file, or no memory.
+ */
+char *replay_said(const char *clip);
+
+/* Percent of wrong words, with one figure after the point and a space. */
+void replay_print_wer(const struct replay_wer *wer);
+void replay_add_wer(struct replay_wer *to, const struct replay_wer *wer);
+
 #endif
