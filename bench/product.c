@@ -50,8 +50,8 @@ static const struct bench_case cases[] = {
     {PRODUCT, TW_F16, 224, 512, 2048, 0},
     {PRODUCT, TW_F16, 25, 512, 2048, 0},
     {PRODUCT, TW_F16, 24, 512, 2048, 0},
-    {PRODUCT, TW_Q5_0, 13, 512, 2048, 0},
-    {PRODUCT, TW_Q5_0, 12, 512, 2048, 0},
+    {PRODUCT, TW_Q5_0, 17, 512, 2048, 0},
+    {PRODUCT, TW_Q5_0, 16, 512, 2048, 0},
     /* a decoder's step: beam 5, then one row */
     {PRODUCT, TW_F16, 5, 512, 2048, 0},
     {PRODUCT, TW_F16, 5, 512, 51865, 0},

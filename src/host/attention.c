@@ -2,9 +2,9 @@
  * Attention, one head at a time. Softmax is taken over pieces of the keys, each piece rescaling what the earlier ones
  * gave, so that scores never fill more than a small scratch area, however many keys there are.
  *
- * Many queries: a strip of tile_cols queries is held as columns. Scores are computed transposed, s[key][query], which is
- * at once the layout of a packed operand for the second product, out^T = v^T s, and lets softmax work on whole vectors
- * of queries. Few queries (a decoder's step): keys and values are read where they lie, once.
+ * Many queries: a strip of tile_cols queries is held as columns. Scores are computed transposed, s[key][query], which
+ * is at once the layout of a packed operand for the second product, out^T = v^T s, and lets softmax work on whole
+ * vectors of queries. Few queries (a decoder's step): keys and values are read where they lie, once.
  */
 #include "host/panel.h"
 
@@ -26,12 +26,12 @@ struct attention {
     int64_t past;
 
     /* many queries: packed keys and values of one matrix */
-    int64_t matrix;        /* of q and out */
-    int64_t strips;        /* of queries, a head */
-    int64_t dim_padded;    /* to whole panels of tile_rows */
-    int64_t keys_padded;   /* likewise */
-    float *packed_k;       /* head by head: panels of tile_rows keys, each dim long (chunk by chunk) */
-    float *packed_v;       /* head by head, piece by piece: panels of tile_rows dimensions, each a piece long */
+    int64_t matrix;      /* of q and out */
+    int64_t strips;      /* of queries, a head */
+    int64_t dim_padded;  /* to whole panels of tile_rows */
+    int64_t keys_padded; /* likewise */
+    float *packed_k;     /* head by head: panels of tile_rows keys, each dim long (chunk by chunk) */
+    float *packed_v;     /* head by head, piece by piece: panels of tile_rows dimensions, each a piece long */
 };
 
 /* Columns of head `h` of x as an operand of its own. */

@@ -110,7 +110,8 @@ int tw_host_create(const struct tw_host_options *options, struct tw_host **host,
     const struct tw_kernels *kernels = tw_kernels_find(name);
     if (kernels == NULL)
         return tw_fail(err, TW_E_UNSUPPORTED,
-                       "kernels '%s' are not there or cannot run on this processor; known are avx512, avx2 and c", name);
+                       "kernels '%s' are not there or cannot run on this processor; known are avx512, avx2 and c",
+                       name);
     struct tw_host *h = calloc(1, sizeof *h);
     if (h == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for an executor");
@@ -139,17 +140,10 @@ void tw_host_destroy(struct tw_host *h)
 typedef int run_op(struct tw_host *h, const struct tw_graph *g, const struct tw_op *op, struct tw_error *err);
 
 static run_op *const runners[TW_OP_COUNT] = {
-    [TW_OP_PRODUCT] = tw_run_product,
-    [TW_OP_GELU] = tw_run_rows,
-    [TW_OP_SCALE] = tw_run_rows,
-    [TW_OP_ADD] = tw_run_rows,
-    [TW_OP_COPY] = tw_run_rows,
-    [TW_OP_TRANSPOSE] = tw_run_transpose,
-    [TW_OP_LAYER_NORM] = tw_run_rows,
-    [TW_OP_SOFTMAX] = tw_run_rows,
-    [TW_OP_IM2COL] = tw_run_im2col,
-    [TW_OP_GATHER] = tw_run_gather,
-    [TW_OP_ATTENTION] = tw_run_attention,
+    [TW_OP_PRODUCT] = tw_run_product, [TW_OP_GELU] = tw_run_rows,           [TW_OP_SCALE] = tw_run_rows,
+    [TW_OP_ADD] = tw_run_rows,        [TW_OP_COPY] = tw_run_rows,           [TW_OP_TRANSPOSE] = tw_run_transpose,
+    [TW_OP_LAYER_NORM] = tw_run_rows, [TW_OP_SOFTMAX] = tw_run_rows,        [TW_OP_IM2COL] = tw_run_im2col,
+    [TW_OP_GATHER] = tw_run_gather,   [TW_OP_ATTENTION] = tw_run_attention,
 };
 
 int tw_host_run(struct tw_host *h, const struct tw_graph *g, struct tw_error *err)

@@ -41,7 +41,8 @@ static inline unsigned char *tw_operand_row(const struct tw_operand *x, int64_t 
 
 /* True when rows can be used as arrays of float where they lie. */
 int tw_operand_direct(const struct tw_operand *x);
-/* Row `row` as floats: in place when possible, else n numbers from column `col` (a block's first) widened into spare. */
+/* Row `row` as floats: in place when possible, else n numbers from column `col` (a block's first) widened into spare.
+ */
 const float *tw_row_read(const struct tw_kernels *k, const struct tw_operand *x, int64_t row, int64_t col, int64_t n,
                          float *spare);
 /* Where to write n floats of a row, and the call that brings them home if that was spare. */

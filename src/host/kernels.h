@@ -16,9 +16,9 @@
 /* Longest run of the summed dimension that `tile` and `weigh` are given; a multiple of every stored type's block. */
 #define TW_CHUNK 256
 
-#define TW_DOT_ROWS 8       /* most rows of `dots` and `weigh` */
+#define TW_DOT_ROWS 8        /* most rows of `dots` and `weigh` */
 #define TW_TRANSPOSE_ROWS 16 /* most rows of `transpose` */
-#define TW_TILE_MAX 64      /* no table has a longer side of its register tile */
+#define TW_TILE_MAX 64       /* no table has a longer side of its register tile */
 
 /* A softmax whose inputs come piece by piece: the largest so far, and the sum of exp(input - largest). */
 struct tw_softmax {
@@ -42,7 +42,8 @@ struct tw_kernels {
     /* n floats rounded to f32, f16 or bf16, to nearest even. */
     void (*narrow)(enum tw_type type, const float *src, void *dst, int64_t n);
 
-    /* dst[c * width + r] = rows[r][c] for r < n_rows <= TW_TRANSPOSE_ROWS, c < n; n_rows <= width. Writes nothing else. */
+    /* dst[c * width + r] = rows[r][c] for r < n_rows <= TW_TRANSPOSE_ROWS, c < n; n_rows <= width. Writes nothing else.
+     */
     void (*transpose)(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width);
 
     /*
@@ -58,8 +59,8 @@ struct tw_kernels {
     void (*dots)(enum tw_type type, int rows, int64_t k, const float *a, int64_t a_stride, const unsigned char *w,
                  size_t w_stride, int64_t n, float *out, int64_t out_stride);
 
-    /* o[r * o_stride + c] += sum over j < n <= TW_CHUNK of p[r * p_stride + j] * v(j)[c], for r < rows <= TW_DOT_ROWS, c < d;
-     * v(j): d numbers of type f32, f16 or bf16 at v + j * v_stride. */
+    /* o[r * o_stride + c] += sum over j < n <= TW_CHUNK of p[r * p_stride + j] * v(j)[c], for r < rows <= TW_DOT_ROWS,
+     * c < d; v(j): d numbers of type f32, f16 or bf16 at v + j * v_stride. */
     void (*weigh)(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
                   size_t v_stride, int64_t d, float *o, int64_t o_stride);
 
@@ -80,11 +81,11 @@ struct tw_kernels {
     void (*layer_norm)(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n);
 
     /*
-     * The end of a product: y = gelu?(scale * c + bias) (+ y) for rows x n numbers. bias has n numbers, or is NULL. Strides
-     * in floats; y may be c.
+     * The end of a product: y = gelu?(scale * c + bias) (+ y) for rows x n numbers. bias has n numbers, or is NULL.
+     * Strides in floats; y may be c.
      */
-    void (*finish)(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
-                   float *y, int64_t y_stride);
+    void (*finish)(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how,
+                   const float *bias, float *y, int64_t y_stride);
 };
 
 /*

@@ -172,8 +172,9 @@ INLINE V block_scale(const unsigned char *block)
 INLINE void v_load_q8_0(const unsigned char *block, V *x)
 {
     V scale = block_scale(block);
-    UNROLL for (int s = 0; s < 4; s++)
-        x[s] = v_mul(scale, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(block + 2 + 8 * s)))));
+    EACH (s, 4)
+        x[s] =
+            v_mul(scale, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(block + 2 + 8 * s)))));
 }
 
 /* The low nibbles are numbers 0..15, the high ones 16..31; a number without its high bit is worth 16 less. */
@@ -181,7 +182,7 @@ INLINE void v_load_q5_0(const unsigned char *block, V *x)
 {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), sixteen = _mm256_set1_epi32(16);
     V scale = block_scale(block);
-    UNROLL for (int s = 0; s < 4; s++) {
+    EACH (s, 4) {
         __m256i pairs = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(block + 6 + s % 2 * 8)));
         __m256i nibbles = _mm256_and_si256(_mm256_srli_epi32(pairs, s < 2 ? 0 : 4), _mm256_set1_epi32(15));
         __m256i high = _mm256_and_si256(_mm256_set1_epi32(block[2 + s]), bit);
@@ -240,21 +241,23 @@ INLINE double d_sum(D v)
 INLINE void turn_square(V *v)
 {
     V w[LANES];
-    UNROLL for (int i = 0; i < LANES; i += 2) {
+    EACH (half, LANES / 2) {
+        int i = 2 * half;
         w[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
         w[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
     }
-    UNROLL for (int i = 0; i < LANES; i += 4) {
+    EACH (quarter, LANES / 4) {
+        int i = 4 * quarter;
         v[i] = _mm256_shuffle_ps(w[i], w[i + 2], 0x44);
         v[i + 1] = _mm256_shuffle_ps(w[i], w[i + 2], 0xee);
         v[i + 2] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0x44);
         v[i + 3] = _mm256_shuffle_ps(w[i + 1], w[i + 3], 0xee);
     }
-    UNROLL for (int i = 0; i < 4; i++) {
+    EACH (i, 4) {
         w[i] = _mm256_permute2f128_ps(v[i], v[i + 4], 0x20);
         w[i + 4] = _mm256_permute2f128_ps(v[i], v[i + 4], 0x31);
     }
-    UNROLL for (int i = 0; i < LANES; i++)
+    EACH (i, LANES)
         v[i] = w[i];
 }
 

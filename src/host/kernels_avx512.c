@@ -118,7 +118,8 @@ INLINE V v_scale2(V v, V n)
     return _mm512_scalef_ps(v, n);
 }
 
-/* 1 / v within 1 unit in the last place, for ordinary v: the estimate has 14 good bits, one step of Newton doubles them. */
+/* 1 / v within 1 unit in the last place, for ordinary v: the estimate has 14 good bits, one step of Newton doubles
+ * them. */
 INLINE V v_inverse(V v)
 {
     V x = _mm512_rcp14_ps(v);
@@ -173,8 +174,9 @@ INLINE V block_scale(const unsigned char *block)
 INLINE void v_load_q8_0(const unsigned char *block, V *x)
 {
     V scale = block_scale(block);
-    UNROLL for (int s = 0; s < 2; s++)
-        x[s] = v_mul(scale, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(block + 2 + 16 * s)))));
+    EACH (s, 2)
+        x[s] =
+            v_mul(scale, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(block + 2 + 16 * s)))));
 }
 
 /*
@@ -188,7 +190,7 @@ INLINE void v_load_q5_0(const unsigned char *block, V *x)
     V scale = block_scale(block), lower = v_mul(scale, v_sub(ramp, v_set(16))), upper = v_mul(scale, ramp);
     __m512i pairs = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(block + 6)));
     __m512i nibbles[2] = {_mm512_and_si512(pairs, _mm512_set1_epi32(15)), _mm512_srli_epi32(pairs, 4)};
-    UNROLL for (int s = 0; s < 2; s++) {
+    EACH (s, 2) {
         __mmask16 high = (__mmask16)(block[2 + 2 * s] | block[3 + 2 * s] << 8);
         __m512i place = _mm512_mask_or_epi32(nibbles[s], high, nibbles[s], sixteen);
         x[s] = _mm512_permutex2var_ps(lower, place, upper);
@@ -241,23 +243,25 @@ INLINE double d_sum(D v)
 INLINE void turn_square(V *v)
 {
     V w[LANES];
-    UNROLL for (int i = 0; i < LANES; i += 2) {
+    EACH (half, LANES / 2) {
+        int i = 2 * half;
         w[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
         w[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
     }
-    UNROLL for (int i = 0; i < LANES; i += 4) {
+    EACH (quarter, LANES / 4) {
+        int i = 4 * quarter;
         v[i] = _mm512_shuffle_ps(w[i], w[i + 2], 0x44);
         v[i + 1] = _mm512_shuffle_ps(w[i], w[i + 2], 0xee);
         v[i + 2] = _mm512_shuffle_ps(w[i + 1], w[i + 3], 0x44);
         v[i + 3] = _mm512_shuffle_ps(w[i + 1], w[i + 3], 0xee);
     }
-    UNROLL for (int i = 0; i < 4; i++) {
+    EACH (i, 4) {
         w[i] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0x88);
         w[i + 4] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0xdd);
         w[i + 8] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0x88);
         w[i + 12] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0xdd);
     }
-    UNROLL for (int i = 0; i < 8; i++) {
+    EACH (i, 8) {
         v[i] = _mm512_shuffle_f32x4(w[i], w[i + 8], 0x88);
         v[i + 8] = _mm512_shuffle_f32x4(w[i], w[i + 8], 0xdd);
     }

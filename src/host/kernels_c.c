@@ -168,8 +168,8 @@ static void layer_norm(const float *x, const float *gain, const float *shift, fl
         y[i] = (float)(((double)x[i] - mean) * inverse * (double)gain[i] + (double)shift[i]);
 }
 
-static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
-                   float *y, int64_t y_stride)
+static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how,
+                   const float *bias, float *y, int64_t y_stride)
 {
     for (int r = 0; r < rows; r++)
         for (int64_t i = 0; i < n; i++) {

@@ -42,6 +42,7 @@ void tw_pack_cols(const struct tw_kernels *k, const struct tw_operand *x, int64_
     for (int64_t c = 0; c < count; c += at_once) {
         int64_t cols = tw_least(at_once, count - c);
         for (int64_t p = 0; p < n; p++)
-            deal(tw_row_read(k, x, from + p, first + c, cols, spare), cols, width, panels + c * n + p * width, n * width);
+            deal(tw_row_read(k, x, from + p, first + c, cols, spare), cols, width, panels + c * n + p * width,
+                 n * width);
     }
 }

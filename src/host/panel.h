@@ -21,8 +21,8 @@ void tw_pack_rows(const struct tw_kernels *k, const struct tw_operand *x, int64_
                   int64_t n, int width, float *panel, float *spare);
 
 /*
- * The same of a matrix whose rows run along the summed dimension: columns [first, first + count) of n rows, as one panel
- * after the other. Not for quantised types.
+ * The same of a matrix whose rows run along the summed dimension: columns [first, first + count) of n rows, as one
+ * panel after the other. Not for quantised types.
  */
 void tw_pack_cols(const struct tw_kernels *k, const struct tw_operand *x, int64_t first, int64_t count, int64_t from,
                   int64_t n, int width, float *panels, float *spare);

@@ -16,7 +16,7 @@
 
 /* With more rows packing pays, which converts each weight once: measured for 512 x 2048. */
 #define SKINNY_ROWS 24
-#define SKINNY_ROWS_QUANTISED 12
+#define SKINNY_ROWS_QUANTISED 16
 #define SKINNY_BYTES 65536 /* weights that a task of the skinny product reads, at least */
 #define TASKS_A_THREAD 4   /* so many tasks let threads of unequal speed finish together */
 
@@ -71,8 +71,8 @@ static void skinny_task(void *arg, size_t index, unsigned worker)
     float *sums = tw_own(p->host, worker), *spare = sums + TW_DOT_ROWS * n;
     for (int64_t r = 0; r < rows; r += group) {
         int here = (int)tw_least(group, rows - r);
-        p->kernels->dots(p->b.type, here, p->k, p->rows + r * p->row_stride, p->row_stride, tw_operand_row(&p->b, first),
-                         p->b.row_stride, n, sums, n);
+        p->kernels->dots(p->b.type, here, p->k, p->rows + r * p->row_stride, p->row_stride,
+                         tw_operand_row(&p->b, first), p->b.row_stride, n, sums, n);
         finish(p, r, first, here, n, sums, n, spare);
     }
 }

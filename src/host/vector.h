@@ -1,4 +1,4 @@
-/* Two words for vector code, where a missed inlining or a loop left rolled would put registers into memory. */
+/* Words for vector code, where a missed inlining or a loop left rolled would put registers into memory. */
 #ifndef TW_HOST_VECTOR_H
 #define TW_HOST_VECTOR_H
 
@@ -20,5 +20,8 @@
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+
+/* A loop over i = 0 .. n - 1 that is unrolled. */
+#define EACH(i, n) UNROLL for (int i = 0; i < (n); i++)
 
 #endif

@@ -10,8 +10,8 @@
 
 /*
  * Terms that are added up in one register before they join a larger sum. A float sum of many equal terms drifts in
- * proportion to their number: with 64 it stays near 2^-20 of the whole, with 256 it would be at 2^-18, and 32 would cost
- * the register tile a twentieth of its speed.
+ * proportion to their number: with 64 it stays near 2^-20 of the whole, with 256 it would be at 2^-18, and 32 would
+ * cost the register tile a twentieth of its speed.
  */
 #define TERMS 64
 
@@ -62,7 +62,7 @@ INLINE void widen_block(enum tw_type type, const unsigned char *row, int64_t i, 
     else if (type == TW_Q8_0)
         v_load_q8_0(row + i / BLOCK * 34, x);
     else
-        UNROLL for (int s = 0; s < BLOCK / LANES; s++)
+        EACH (s, BLOCK / LANES)
             x[s] = widen_at(type, row, i + s * LANES);
 }
 
@@ -72,7 +72,7 @@ INLINE void widen_row(enum tw_type type, const unsigned char *src, float *dst, i
     for (; i + BLOCK <= n; i += BLOCK) {
         V x[BLOCK / LANES];
         widen_block(type, src, i, x);
-        UNROLL for (int s = 0; s < BLOCK / LANES; s++)
+        EACH (s, BLOCK / LANES)
             v_store(dst + i + s * LANES, x[s]);
     }
     if (i < n)
@@ -119,10 +119,10 @@ static void transpose_some(const float *const *rows, int n_rows, int64_t n, floa
     for (int64_t c = 0; c < n; c += LANES) {
         int64_t cols = n - c < LANES ? n - c : LANES;
         V v[LANES];
-        UNROLL for (int r = 0; r < LANES; r++)
+        EACH (r, LANES)
             v[r] = r < n_rows ? v_load_n(rows[r] + c, cols) : v_zero();
         turn_square(v);
-        UNROLL for (int i = 0; i < LANES; i++)
+        EACH (i, LANES)
             if (i < cols)
                 v_store_n(dst + (c + i) * width, v[i], n_rows);
     }
@@ -163,41 +163,41 @@ INLINE void dot_block(enum tw_type type, int rows, int cols, int64_t k, const fl
                       const unsigned char *w, size_t w_stride, size_t ahead, float *out, int64_t out_stride)
 {
     V total[TW_DOT_ROWS][4];
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int j = 0; j < 4; j++)
+    EACH (r, rows)
+        EACH (j, 4)
             total[r][j] = v_zero();
     for (int64_t from = 0; from < k; from += TERMS * LANES) {
         int64_t end = k - from < TERMS * LANES ? k : from + TERMS * LANES, p = from;
         V sum[TW_DOT_ROWS][4];
-        UNROLL for (int r = 0; r < rows; r++)
-            UNROLL for (int j = 0; j < cols; j++)
+        EACH (r, rows)
+            EACH (j, cols)
                 sum[r][j] = v_zero();
         for (; p + BLOCK <= end; p += BLOCK) {
-            UNROLL for (int j = 0; j < cols; j++)
+            EACH (j, cols)
                 prefetch_block(type, (uintptr_t)w + (size_t)j * w_stride + bytes_of(type, p) + ahead);
             V x[4][BLOCK / LANES];
-            UNROLL for (int j = 0; j < cols; j++)
+            EACH (j, cols)
                 widen_block(type, w + (size_t)j * w_stride, p, x[j]);
-            UNROLL for (int s = 0; s < BLOCK / LANES; s++)
-                UNROLL for (int r = 0; r < rows; r++) {
+            EACH (s, BLOCK / LANES)
+                EACH (r, rows) {
                     V y = v_load(a + r * a_stride + p + s * LANES);
-                    UNROLL for (int j = 0; j < cols; j++)
+                    EACH (j, cols)
                         sum[r][j] = v_fma(x[j][s], y, sum[r][j]);
                 }
         }
         for (; p < end; p += LANES) {
             int64_t some = end - p < LANES ? end - p : LANES;
-            UNROLL for (int j = 0; j < cols; j++) {
+            EACH (j, cols) {
                 V x = widen_some(type, w + (size_t)j * w_stride + tw_row_bytes(type, p), some);
-                UNROLL for (int r = 0; r < rows; r++)
+                EACH (r, rows)
                     sum[r][j] = v_fma(x, v_load_n(a + r * a_stride + p, some), sum[r][j]);
             }
         }
-        UNROLL for (int r = 0; r < rows; r++)
-            UNROLL for (int j = 0; j < cols; j++)
+        EACH (r, rows)
+            EACH (j, cols)
                 total[r][j] = v_add(total[r][j], sum[r][j]);
     }
-    UNROLL for (int r = 0; r < rows; r++) {
+    EACH (r, rows) {
         float four[4];
         v_sum4(total[r][0], total[r][1], total[r][2], total[r][3], four);
         memcpy(out + r * out_stride, four, (size_t)cols * sizeof *four);
@@ -215,7 +215,8 @@ typedef void dots_function(int64_t k, const float *a, int64_t a_stride, const un
         const int cols = DOT_COLS(rows);                                                                               \
         for (int64_t next = 0; next < n; next += cols) {                                                               \
             int64_t j = next + cols <= n ? next : n - cols;                                                            \
-            dot_block(type, rows, cols, k, a, a_stride, w + (size_t)j * w_stride, w_stride, ahead, out + j, out_stride); \
+            dot_block(type, rows, cols, k, a, a_stride, w + (size_t)j * w_stride, w_stride, ahead, out + j,            \
+                      out_stride);                                                                                     \
         }                                                                                                              \
     }
 
@@ -256,7 +257,7 @@ DOTS(dots_bf16, TW_BF16, 1)
 DOTS(dots_q5_0, TW_Q5_0, 1)
 DOTS(dots_q8_0, TW_Q8_0, 1)
 
-#define NEAR_FLOATS 4096 /* widened floats that stay in the first-level cache beside their use */
+#define NEAR_FLOATS 4096  /* widened floats that stay in the first-level cache beside their use */
 #define MOST_FLOATS 20480 /* and what is put there in the end when rows are long */
 
 static void prefetch_row(uintptr_t address, size_t bytes)
@@ -284,7 +285,8 @@ static void dots_widened(enum tw_type type, int rows, int64_t k, const float *a,
     }
 }
 
-/* The function for so many rows; NULL when stored weights should be widened first, or taken by one row after the other. */
+/* The function for so many rows; NULL when stored weights should be widened first, or taken by one row after the other.
+ */
 static dots_function *dots_function_of(enum tw_type type, int rows)
 {
     switch (type) {
@@ -326,23 +328,23 @@ INLINE void weigh_block(enum tw_type type, int rows, int cols, int64_t n, const 
                         const unsigned char *v, size_t v_stride, float *o, int64_t o_stride)
 {
     V sum[TW_DOT_ROWS][4];
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < cols; c++)
+    EACH (r, rows)
+        EACH (c, cols)
             sum[r][c] = v_zero();
     for (int64_t j = 0; j < n; j++) {
         V x[4];
-        UNROLL for (int c = 0; c < cols; c++) {
+        EACH (c, cols) {
             v_prefetch((uintptr_t)v + (size_t)(j + ROWS_AHEAD) * v_stride + bytes_of(type, c * LANES));
             x[c] = widen_at(type, v + (size_t)j * v_stride, c * LANES);
         }
-        UNROLL for (int r = 0; r < rows; r++) {
+        EACH (r, rows) {
             V weight = v_set(p[r * p_stride + j]);
-            UNROLL for (int c = 0; c < cols; c++)
+            EACH (c, cols)
                 sum[r][c] = v_fma(weight, x[c], sum[r][c]);
         }
     }
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < cols; c++) {
+    EACH (r, rows)
+        EACH (c, cols) {
             float *to = o + r * o_stride + c * LANES;
             v_store(to, v_add(v_load(to), sum[r][c]));
         }
@@ -368,11 +370,11 @@ typedef void weigh_function(int64_t n, const float *p, int64_t p_stride, const u
         const int cols = DOT_COLS(rows);                                                                               \
         int64_t c = 0;                                                                                                 \
         for (; c + cols * LANES <= d; c += cols * LANES)                                                               \
-            weigh_block(type, rows, cols, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);    \
+            weigh_block(type, rows, cols, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);           \
         for (; c + LANES <= d; c += LANES)                                                                             \
-            weigh_block(type, rows, 1, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);       \
+            weigh_block(type, rows, 1, n, p, p_stride, v + bytes_of(type, c), v_stride, o + c, o_stride);              \
         for (int r = 0; r < rows && c < d; r++)                                                                        \
-            weigh_rest(type, n, p + r * p_stride, v + bytes_of(type, c), v_stride, d - c, o + r * o_stride + c); \
+            weigh_rest(type, n, p + r * p_stride, v + bytes_of(type, c), v_stride, d - c, o + r * o_stride + c);       \
     }
 
 WEIGH(weigh_f16, TW_F16, 1)
@@ -387,7 +389,8 @@ WEIGH(weigh_7, TW_F32, 7)
 WEIGH(weigh_8, TW_F32, 8)
 
 static weigh_function *const weigh_floats[TW_DOT_ROWS + 1] = {
-    [1] = weigh_1, [2] = weigh_2, [3] = weigh_3, [4] = weigh_4, [5] = weigh_5, [6] = weigh_6, [7] = weigh_7, [8] = weigh_8,
+    [1] = weigh_1, [2] = weigh_2, [3] = weigh_3, [4] = weigh_4,
+    [5] = weigh_5, [6] = weigh_6, [7] = weigh_7, [8] = weigh_8,
 };
 
 /* Several rows of weights on stored values: as with dots_widened. n at most TERMS. */
@@ -403,7 +406,8 @@ static void weigh_widened(enum tw_type type, int rows, int64_t n, const float *p
             prefetch_row((uintptr_t)row + ROWS_AHEAD * v_stride, bytes_of(type, cols));
             widen(type, row, wide + j * cols, cols);
         }
-        weigh_floats[rows](n, p, p_stride, (const unsigned char *)wide, (size_t)cols * sizeof *wide, cols, o + c, o_stride);
+        weigh_floats[rows](n, p, p_stride, (const unsigned char *)wide, (size_t)cols * sizeof *wide, cols, o + c,
+                           o_stride);
     }
 }
 
@@ -452,8 +456,9 @@ INLINE V v_exp(V x)
 
 /*
  * x * Phi(x), Phi the normal distribution. For u = |x|: Phi(-u) = exp(-u^2 / 2) * h(u), where h falls smoothly from 1/2
- * like 0.4 / u; h(u) * (u + 4) is a polynomial in (u - 4) / (u + 4) (minimax, 2^-26.8 relative). The square is kept in two
- * parts because exp turns its rounding error into a relative one. So small results of negative x are as exact as others.
+ * like 0.4 / u; h(u) * (u + 4) is a polynomial in (u - 4) / (u + 4) (minimax, 2^-26.8 relative). The square is kept in
+ * two parts because exp turns its rounding error into a relative one. So small results of negative x are as exact as
+ * others.
  */
 INLINE V v_gelu(V x)
 {
@@ -534,12 +539,12 @@ static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *s
 static void exp_columns(float *s, int64_t n, float *max, float *sum, float *factor)
 {
     V most[WIDE], base[WIDE], total[WIDE];
-    UNROLL for (int c = 0; c < WIDE; c++)
+    EACH (c, WIDE)
         most[c] = v_load(max + c * LANES);
     for (int64_t j = 0; j < n; j++)
-        UNROLL for (int c = 0; c < WIDE; c++)
+        EACH (c, WIDE)
             most[c] = v_max(v_load(s + j * NR + c * LANES), most[c]);
-    UNROLL for (int c = 0; c < WIDE; c++) {
+    EACH (c, WIDE) {
         base[c] = v_if_equal(most[c], v_set(-INFINITY), v_zero(), most[c]);
         V f = v_exp(v_sub(v_load(max + c * LANES), base[c]));
         v_store(factor + c * LANES, f);
@@ -549,29 +554,29 @@ static void exp_columns(float *s, int64_t n, float *max, float *sum, float *fact
     for (int64_t from = 0; from < n; from += TERMS) {
         int64_t end = n - from < TERMS ? n : from + TERMS;
         V part[WIDE];
-        UNROLL for (int c = 0; c < WIDE; c++)
+        EACH (c, WIDE)
             part[c] = v_zero();
         for (int64_t j = from; j < end; j++)
-            UNROLL for (int c = 0; c < WIDE; c++) {
+            EACH (c, WIDE) {
                 float *at = s + j * NR + c * LANES;
                 V e = v_exp(v_sub(v_load(at), base[c]));
                 v_store(at, e);
                 part[c] = v_add(part[c], e);
             }
-        UNROLL for (int c = 0; c < WIDE; c++)
+        EACH (c, WIDE)
             total[c] = v_add(total[c], part[c]);
     }
-    UNROLL for (int c = 0; c < WIDE; c++)
+    EACH (c, WIDE)
         v_store(sum + c * LANES, total[c]);
 }
 
 static void scale_columns(float *s, int64_t n, const float *factor)
 {
     V f[WIDE];
-    UNROLL for (int c = 0; c < WIDE; c++)
+    EACH (c, WIDE)
         f[c] = v_load(factor + c * LANES);
     for (int64_t j = 0; j < n; j++)
-        UNROLL for (int c = 0; c < WIDE; c++)
+        EACH (c, WIDE)
             v_store(s + j * NR + c * LANES, v_mul(v_load(s + j * NR + c * LANES), f[c]));
 }
 
@@ -637,7 +642,8 @@ static void layer_norm(const float *x, const float *gain, const float *shift, fl
 }
 
 /* One row of a product's results; whether there is a GELU and an old value are constants. */
-INLINE void finish_row(int64_t n, const float *c, float factor, const float *bias, int with_gelu, int accumulate, float *y)
+INLINE void finish_row(int64_t n, const float *c, float factor, const float *bias, int with_gelu, int accumulate,
+                       float *y)
 {
     V f = v_set(factor);
     for (int64_t i = 0; i < n; i += LANES) {
@@ -656,8 +662,8 @@ INLINE void finish_row(int64_t n, const float *c, float factor, const float *bia
     }
 }
 
-static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how, const float *bias,
-                   float *y, int64_t y_stride)
+static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how,
+                   const float *bias, float *y, int64_t y_stride)
 {
     for (int r = 0; r < rows; r++) {
         const float *from = c + r * c_stride;
@@ -675,8 +681,8 @@ static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const 
 
 /* ---- the register tile ---- */
 
-/* Panels of a come from the second-level cache, each used once in a while, and are asked for so many terms ahead: this is
- * worth 5 to 9 in a hundred. Panels of b stay near from tile to tile. */
+/* Panels of a come from the second-level cache, each used once in a while, and are asked for so many terms ahead: this
+ * is worth 5 to 9 in a hundred. Panels of b stay near from tile to tile. */
 #define TERMS_AHEAD 16
 
 /* A run of at most TERMS terms; defined by who includes this file, with TILE. */
@@ -691,8 +697,9 @@ static void tile(int rows, int64_t k, const float *a, const float *b, float *c, 
 }
 
 /*
- * TILE(name, rows) makes a tile of NR = 2 * LANES columns; rows(X) is X(0) X(1) and so on. Each row has two accumulators
- * with names of their own, and the function stays by itself: both keep compilers from moving accumulators to memory.
+ * TILE(name, rows) makes a tile of NR = 2 * LANES columns; rows(X) is X(0) X(1) and so on. Each row has two
+ * accumulators with names of their own, and the function stays by itself: both keep compilers from moving accumulators
+ * to memory.
  */
 #define START(i) V s##i = v_zero(), t##i = v_zero();
 #define STEP(i)                                                                                                        \
@@ -724,8 +731,8 @@ static void tile(int rows, int64_t k, const float *a, const float *b, float *c, 
 
 #define VECTOR_KERNELS(set)                                                                                            \
     {                                                                                                                  \
-        .name = (set), .tile_rows = MR, .tile_cols = NR,                                                               \
-        .widen = widen, .narrow = narrow, .transpose = transpose, .tile = tile, .dots = dots, .weigh = weigh,          \
-        .exp_row = exp_row, .exp_columns = exp_columns, .scale_columns = scale_columns, .gelu = gelu,                  \
-        .scale = scale, .add = add, .layer_norm = layer_norm, .finish = finish                                         \
+        .name = (set), .tile_rows = MR, .tile_cols = NR, .widen = widen, .narrow = narrow, .transpose = transpose,     \
+        .tile = tile, .dots = dots, .weigh = weigh, .exp_row = exp_row, .exp_columns = exp_columns,                    \
+        .scale_columns = scale_columns, .gelu = gelu, .scale = scale, .add = add, .layer_norm = layer_norm,            \
+        .finish = finish                                                                                               \
     }

@@ -78,9 +78,10 @@ unsigned char *random_bytes(struct tw_random *r, size_t n)
     return p;
 }
 
-static const float edges[] = {0.0f,   -0.0f,   1.0f,     -1.0f,     0x1p-149f, -0x1p-149f, 0x1p-126f, 1e-30f,
-                              1e30f,  -1e30f,  3.4e38f,  -3.4e38f,  65504,     65519.99f,  65520,     -65520,
-                              0x1p-14f, 0x1.ffcp-15f, 0x1p-24f, 0x1p-25f, 0x1.8p-25f, 1.0009765f, 1.00048828125f, 1.00390625f};
+static const float edges[] = {0.0f,      -0.0f,     1.0f,       -1.0f,      0x1p-149f,      -0x1p-149f,
+                              0x1p-126f, 1e-30f,    1e30f,      -1e30f,     3.4e38f,        -3.4e38f,
+                              65504,     65519.99f, 65520,      -65520,     0x1p-14f,       0x1.ffcp-15f,
+                              0x1p-24f,  0x1p-25f,  0x1.8p-25f, 1.0009765f, 1.00048828125f, 1.00390625f};
 #define N_EDGES ((int64_t)(sizeof edges / sizeof *edges))
 
 float wild(struct tw_random *r)

@@ -133,8 +133,8 @@ static void same_bits_on_any_threads(void **state)
     (void)state;
     static const char *const tables[] = {NULL, "c"};
     size_t bytes = ROWS * WIDTH * sizeof(float);
-    struct layer l = {random_floats(ROWS * WIDTH, 1), random_floats(WIDTH, 2),          random_floats(WIDTH, 3),
-                      random_floats(WIDTH * WIDTH, 4), malloc(bytes),                    random_halves(WIDTH * WIDE, 5),
+    struct layer l = {random_floats(ROWS * WIDTH, 1),  random_floats(WIDTH, 2), random_floats(WIDTH, 3),
+                      random_floats(WIDTH * WIDTH, 4), malloc(bytes),           random_halves(WIDTH * WIDE, 5),
                       random_halves(WIDTH * WIDE, 6)};
     float *first = malloc(bytes);
     assert_non_null(l.out);

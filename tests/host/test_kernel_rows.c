@@ -175,7 +175,8 @@ static void check_layer_norm(const struct tw_kernels *k, struct tw_random *r)
         k->layer_norm(x, gain, shift, 1e-5f, got.at, n);
         tw_kernels_c.layer_norm(x, gain, shift, 1e-5f, want.at, n);
         for (int64_t i = 0; i < n; i++)
-            assert_true(near(got.at[i], want.at[i], 2 * (1 + fabs((double)want.at[i] - (double)shift[i]) + fabs((double)shift[i]))));
+            assert_true(near(got.at[i], want.at[i],
+                             2 * (1 + fabs((double)want.at[i] - (double)shift[i]) + fabs((double)shift[i]))));
         x[n - 1] = INFINITY;
         k->layer_norm(x, gain, shift, 1e-5f, got.at, n);
         for (int64_t i = 0; i < n; i++)
@@ -192,7 +193,8 @@ static void check_finish(const struct tw_kernels *k, struct tw_random *r)
 {
     for (int round = 0; round < 160; round++) {
         int rows = (int)tw_random_range(r, 1, 13);
-        int64_t n = tw_random_range(r, 1, 80), c_stride = n + tw_random_range(r, 0, 5), y_stride = n + tw_random_range(r, 0, 5);
+        int64_t n = tw_random_range(r, 1, 80), c_stride = n + tw_random_range(r, 0, 5),
+                y_stride = n + tw_random_range(r, 0, 5);
         struct tw_finish how = {.scale = random_in(r, -2, 2), .gelu = round & 1, .accumulate = round >> 1 & 1};
         float *c = random_floats(r, rows * c_stride, -5, 5), *old = random_floats(r, rows * y_stride, -5, 5);
         float *bias = round & 4 ? random_floats(r, n, -5, 5) : NULL;
@@ -289,15 +291,9 @@ static void finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(find_tables),
-        cmocka_unit_test(exp_row),
-        cmocka_unit_test(exp_row_of_edges),
-        cmocka_unit_test(exp_columns),
-        cmocka_unit_test(scale_columns),
-        cmocka_unit_test(gelu),
-        cmocka_unit_test(gelu_of_edges),
-        cmocka_unit_test(scale_and_add),
-        cmocka_unit_test(layer_norm),
+        cmocka_unit_test(find_tables),   cmocka_unit_test(exp_row),       cmocka_unit_test(exp_row_of_edges),
+        cmocka_unit_test(exp_columns),   cmocka_unit_test(scale_columns), cmocka_unit_test(gelu),
+        cmocka_unit_test(gelu_of_edges), cmocka_unit_test(scale_and_add), cmocka_unit_test(layer_norm),
         cmocka_unit_test(finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

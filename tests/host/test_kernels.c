@@ -95,7 +95,8 @@ static void check_transpose(const struct tw_kernels *k, struct tw_random *r)
         k->transpose(rows, n_rows, n, got.at, width);
         for (int64_t c = 0; c < n; c++)
             for (int64_t i = 0; i < width; i++)
-                assert_true(i < n_rows ? same(got.at[c * width + i], src[i * n + c]) : poisoned(&got.at[c * width + i]));
+                assert_true(i < n_rows ? same(got.at[c * width + i], src[i * n + c])
+                                       : poisoned(&got.at[c * width + i]));
         end_output(&got);
         free(src);
     }
@@ -167,7 +168,8 @@ static double sum_of_magnitudes(enum tw_type type, const unsigned char *w, const
 
 static void check_dots_once(const struct tw_kernels *k, struct tw_random *r, enum tw_type type, int64_t len, int rows)
 {
-    int64_t n = tw_random_range(r, 1, 11), a_stride = len + tw_random_range(r, 0, 5), stride = n + tw_random_range(r, 0, 3);
+    int64_t n = tw_random_range(r, 1, 11), a_stride = len + tw_random_range(r, 0, 5),
+            stride = n + tw_random_range(r, 0, 3);
     struct stored w = random_stored(r, type, len, n);
     float *a = random_floats(r, rows * a_stride, -1, 1);
     struct output got = new_output(rows * stride), want = new_output(rows * stride), one = new_output(n);
@@ -286,14 +288,8 @@ static void weigh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(widen),
-        cmocka_unit_test(all_halves),
-        cmocka_unit_test(narrow),
-        cmocka_unit_test(transpose),
-        cmocka_unit_test(tile),
-        cmocka_unit_test(tile_of_edges),
-        cmocka_unit_test(dots),
-        cmocka_unit_test(weigh),
+        cmocka_unit_test(widen), cmocka_unit_test(all_halves),    cmocka_unit_test(narrow), cmocka_unit_test(transpose),
+        cmocka_unit_test(tile),  cmocka_unit_test(tile_of_edges), cmocka_unit_test(dots),   cmocka_unit_test(weigh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
