@@ -16,6 +16,7 @@ enum tw_exit {
  */
 int tw_cmd_transcribe(int argc, char **argv);
 int tw_cmd_model(int argc, char **argv);
+int tw_cmd_as(int argc, char **argv);
 int tw_cmd_dis(int argc, char **argv);
 
 /* Says on stderr what is wrong with a command line and where its help is; returns TW_EXIT_USAGE. */

@@ -14,6 +14,7 @@ static const struct command {
 } commands[] = {
     {"transcribe", "turn speech into text", tw_cmd_transcribe},
     {"model", "list, download and convert Whisper models", tw_cmd_model},
+    {"as", "assemble a program for an NPU core", tw_cmd_as},
     {"dis", "disassemble the programs of NPU cores", tw_cmd_dis},
 };
 
