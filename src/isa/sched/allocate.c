@@ -294,11 +294,16 @@ static void note_held(struct allocator *al, const uint64_t *live, uint32_t momen
         }
 }
 
+/* A write takes the register's port for the rest of its cycle, even if nobody reads the value later. */
 static void note_written(struct allocator *al, uint32_t row)
 {
-    for (int32_t e = al->events[row]; e >= 0; e = al->pool[e].next)
+    for (int32_t e = al->events[row]; e >= 0; e = al->pool[e].next) {
+        uint64_t *held = al->held + (size_t)al->pool[e].leaf * al->slot_words;
         if (al->pool[e].kind == WRITE || al->pool[e].kind == WRITE_BYPASS)
-            put(al->held + (size_t)al->pool[e].leaf * al->slot_words, 2 * row + (al->pool[e].kind == WRITE));
+            put(held, 2 * row + 1);
+        if (al->pool[e].kind == WRITE_BYPASS)
+            put(held, 2 * row);
+    }
 }
 
 static int find_lives(struct allocator *al)

@@ -19,10 +19,10 @@ struct location {
     int32_t readers; /* since it was written */
 };
 
+/* Accesses that later ones of a tag must be kept behind. */
 struct memory_state {
-    int32_t store;  /* the last one, -1: none */
-    int32_t *loads; /* since then */
-    uint32_t n_loads;
+    int32_t *stores, *loads;
+    uint32_t n_stores, n_loads;
 };
 
 enum { ANY = SCHED_TAGS };
@@ -121,16 +121,30 @@ static void use_registers(struct dependence *d, int32_t node)
 
 /* ---- memory */
 
-static void follow_store(struct dependence *d, int32_t store, int32_t node)
+/* Whether two accesses of a tag never meet, since they are of different iterations. */
+static int apart(const struct dependence *d, int tag, int32_t from, int32_t to)
 {
-    if (store >= 0)
-        add(d, store, node, tw_distance_memory(op_of(d, store)->mem_last, op_of(d, node)->mem_first));
+    return d->loop >= 0 && tag < ANY && (d->p->loops[d->loop].independent >> tag & 1) != 0 && from < (int32_t)d->n &&
+           to >= (int32_t)d->n;
 }
 
-static void follow_loads(struct dependence *d, const struct memory_state *m, int32_t node)
+/* Adds edges from the accesses in a list; own: the tag that the node has too, else ANY. */
+static void follow(struct dependence *d, const int32_t *list, uint32_t n, int32_t node, int own)
 {
-    for (uint32_t i = 0; i < m->n_loads; i++)
-        add(d, m->loads[i], node, tw_distance_memory(op_of(d, m->loads[i])->mem_last, op_of(d, node)->mem_first));
+    for (uint32_t i = 0; i < n; i++)
+        if (!apart(d, own, list[i], node))
+            add(d, list[i], node, tw_distance_memory(op_of(d, list[i])->mem_last, op_of(d, node)->mem_first));
+}
+
+/* Leaves those in a list that a store does not stand for from now on. */
+static void cover(const struct dependence *d, int32_t *list, uint32_t *n, int32_t node, int own)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < *n; i++)
+        if (apart(d, own, list[i], node))
+            list[kept++] = list[i];
+    *n = kept;
 }
 
 static void use_memory(struct dependence *d, int32_t node)
@@ -143,19 +157,20 @@ static void use_memory(struct dependence *d, int32_t node)
         struct memory_state *m = &d->memory[tag];
         if (tag != own && tag != ANY && own != ANY)
             continue;
-        follow_store(d, m->store, node);
-        if (!stores)
-            continue;
-        follow_loads(d, m, node);
-        if (own == ANY || tag == own) {
-            m->store = -1;
-            m->n_loads = 0;
+        int shared = tag == own ? tag : ANY;
+        follow(d, m->stores, m->n_stores, node, shared);
+        if (stores)
+            follow(d, m->loads, m->n_loads, node, shared);
+        if (stores && (own == ANY || tag == own)) {
+            cover(d, m->stores, &m->n_stores, node, shared);
+            cover(d, m->loads, &m->n_loads, node, shared);
         }
     }
+    struct memory_state *m = &d->memory[own];
     if (stores)
-        d->memory[own].store = node;
+        m->stores[m->n_stores++] = node;
     else
-        d->memory[own].loads[d->memory[own].n_loads++] = node;
+        m->loads[m->n_loads++] = node;
     if (d->lock >= 0)
         add(d, d->lock, node, tw_distance_from_lock(op->mem_first));
     d->accesses[d->n_accesses++] = node;
@@ -184,18 +199,11 @@ static void keep_order(struct dependence *d, int32_t node)
 /* What the next iteration does not share with this one. */
 static void begin_iteration(struct dependence *d)
 {
-    const struct tw_sched_loop *loop = &d->p->loops[d->loop];
-
     for (uint32_t w = 0; w < d->p->n_webs; w++)
         for (unsigned i = 0; d->p->webs[w].rotates == d->loop && i < SCHED_LEAVES; i++) {
             struct location *l = &d->locations[TW_R_COUNT + w * SCHED_LEAVES + i];
             l->writer.node = -1;
             l->readers = -1;
-        }
-    for (unsigned tag = 0; tag < SCHED_TAGS; tag++)
-        if ((loop->independent >> tag & 1) != 0) {
-            d->memory[tag].store = -1;
-            d->memory[tag].n_loads = 0;
         }
 }
 
@@ -216,9 +224,9 @@ static int prepare(struct dependence *d)
     for (size_t i = 0; i < n_locations; i++)
         d->locations[i] = (struct location){{-1, 0, 0, -1}, -1};
     for (unsigned tag = 0; tag <= ANY; tag++) {
-        d->memory[tag].store = -1;
         d->memory[tag].loads = tw_arena_alloc(arena, 2 * (size_t)d->n + 1, sizeof *d->memory[tag].loads);
-        if (d->memory[tag].loads == NULL)
+        d->memory[tag].stores = tw_arena_alloc(arena, 2 * (size_t)d->n + 1, sizeof *d->memory[tag].stores);
+        if (d->memory[tag].loads == NULL || d->memory[tag].stores == NULL)
             return tw_sched_no_memory(d->p);
     }
     return 0;

@@ -68,8 +68,10 @@ static void put_end(const struct tw_sched_program *p, struct tw_sched_rows *rows
 static void put_begin(const struct tw_sched_program *p, struct tw_sched_rows *rows, uint32_t first,
                       const struct tw_sched_modulo *m)
 {
+    int64_t trips = p->loops[m->loop].trips;
+
     for (uint32_t i = 0; i < m->n; i++)
-        for (uint32_t k = 0; (uint32_t)m->time[i] + k * m->interval < m->start; k++)
+        for (uint32_t k = 0; (uint32_t)m->time[i] + k * m->interval < m->start && (trips < 0 || k < trips); k++)
             put(p, &rows->list[first + (uint32_t)m->time[i] + k * m->interval], m->ops[i], m->alt[i], k % m->copies);
 }
 

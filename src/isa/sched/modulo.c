@@ -7,6 +7,8 @@
  */
 #include "isa/sched/modulo.h"
 
+#include "base/random.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,17 +19,18 @@ enum {
     FAR = NEVER / 2,          /* what is less stands for NEVER */
     OPEN = 1 << 20,           /* no bound on a time */
     INTERVALS = 1000,         /* longest interval */
-    ATTEMPTS = 400,           /* schedules tried for a loop */
+    ATTEMPTS = 1000,          /* schedules tried for a loop */
     VARIANTS = 6,
-    BUDGET = 12               /* placements per operation */
+    RANDOM = 1500,            /* operations in variants by chance, for each interval */
+    BUDGET = 5                /* placements per operation */
 };
 
 /* How a schedule is sought. */
 static const struct variant {
     uint8_t scarce_first; /* 1: in the order of the text, 2: by earliest time, 0: no such phase */
     uint8_t tight;        /* operations with a window of less than interval * tight / 16 go before the others */
-    uint8_t flexible_last; /* among equals, what fits one slot only goes first */
-} variants[VARIANTS] = {{1, 2, 0}, {1, 2, 1}, {2, 2, 0}, {1, 0, 0}, {0, 4, 0}, {2, 8, 1}};
+    uint8_t flexible; /* what fits several slots goes: 1: before what feeds placed operations and fits one, 2: behind */
+} variants[VARIANTS] = {{1, 2, 1}, {1, 2, 2}, {1, 2, 0}, {2, 2, 1}, {1, 0, 0}, {0, 4, 0}};
 
 struct search {
     struct tw_sched_program *p;
@@ -38,6 +41,8 @@ struct search {
     int32_t *last;         /* where it was placed last, OPEN: never */
     uint8_t *placed, *scarce, *prefers_late;
     uint32_t n_placed, budget;
+    int by_chance; /* cycles are not always the nearest ones */
+    struct tw_random random;
 };
 
 void tw_sched_modulo_note(struct tw_sched_modulo *m, const char *fmt, ...)
@@ -234,7 +239,8 @@ int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop)
     m->time = tw_arena_alloc(&p->arena, m->n, sizeof *m->time);
     m->alt = tw_arena_alloc(&p->arena, m->n, sizeof *m->alt);
     m->far = tw_arena_alloc(&p->arena, (size_t)m->n * m->n, sizeof *m->far);
-    if (m->ops == NULL || m->needs == NULL || m->time == NULL || m->alt == NULL || m->far == NULL)
+    m->near = tw_arena_alloc(&p->arena, (size_t)m->n * m->n, sizeof *m->near);
+    if (m->ops == NULL || m->needs == NULL || m->time == NULL || m->alt == NULL || m->far == NULL || m->near == NULL)
         return tw_sched_no_memory(p);
     for (uint32_t i = 0; i < m->n; i++)
         m->ops[i] = piece->first + i;
@@ -286,6 +292,9 @@ static void measure(struct tw_sched_modulo *m)
             }
         }
     }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < n; k++)
+            m->near[(size_t)k * n + i] = m->far[(size_t)i * n + k];
 }
 
 static int32_t far_from(const struct search *s, uint32_t from, uint32_t to)
@@ -297,14 +306,13 @@ static int32_t far_from(const struct search *s, uint32_t from, uint32_t to)
 
 static void narrow(struct search *s, uint32_t placed)
 {
-    int32_t t = s->m->time[placed];
+    const int16_t *far = s->m->far + (size_t)placed * s->m->n, *near = s->m->near + (size_t)placed * s->m->n;
+    int32_t t = s->m->time[placed], *early = s->early, *late = s->late;
 
     for (uint32_t i = 0; i < s->m->n; i++) {
-        int32_t after = far_from(s, placed, i), before = far_from(s, i, placed);
-        if (after > FAR && t + after > s->early[i])
-            s->early[i] = t + after;
-        if (before > FAR && t - before < s->late[i])
-            s->late[i] = t - before;
+        int32_t after = far[i] > FAR ? t + far[i] : -OPEN, before = near[i] > FAR ? t - near[i] : OPEN;
+        early[i] = after > early[i] ? after : early[i];
+        late[i] = before < late[i] ? before : late[i];
     }
 }
 
@@ -348,16 +356,13 @@ static int fitting_alt(const struct search *s, uint32_t i, int32_t t)
     return -1;
 }
 
-/* The way that gets into the way of the fewest. */
+/* The way that gets into the way of the least. */
 static unsigned least_harm(const struct search *s, uint32_t i, int32_t t)
 {
     unsigned best = 0, least = UINT32_MAX;
 
     for (unsigned a = 0; a < op_of(s->p, s->m, i)->n_alt; a++) {
-        unsigned n = 0;
-        for (uint32_t k = 0; k < s->m->n; k++)
-            n += s->placed[k] && tw_sched_needs_meet(&s->m->table, &s->m->needs[i][a], t,
-                                                     &s->m->needs[k][s->m->alt[k]], s->m->time[k]);
+        unsigned n = tw_sched_table_conflicts(&s->m->table, &s->m->needs[i][a], t);
         if (n < least) {
             least = n;
             best = a;
@@ -393,6 +398,10 @@ static int goes_late(const struct search *s, uint32_t i)
 /* Enters an operation in the first cycle from `from` on to `to`, in steps of `by`, where it fits. */
 static int place_between(struct search *s, uint32_t i, int32_t from, int32_t to, int32_t by)
 {
+    int32_t cycles = (to - from) * by;
+
+    if (s->by_chance && cycles > 0 && tw_random_range(&s->random, 0, 2) == 0)
+        from += by * (int32_t)tw_random_range(&s->random, 1, cycles < 3 ? cycles : 3);
     for (int32_t t = from; by > 0 ? t <= to : t >= to; t += by) {
         int alt = fitting_alt(s, i, t);
         if (alt >= 0) {
@@ -448,7 +457,7 @@ static struct rank rank_of(const struct search *s, uint32_t i)
 {
     int has_early = s->early[i] > -OPEN, has_late = s->late[i] < OPEN;
     int32_t slack = has_early && has_late ? s->late[i] - s->early[i] : OPEN;
-    int32_t one_way = s->variant->flexible_last && op_of(s->p, s->m, i)->n_alt > 1;
+    int32_t one_way = s->variant->flexible != 0 && (op_of(s->p, s->m, i)->n_alt > 1) != (s->variant->flexible == 1);
 
     if (s->scarce[i] && s->variant->scarce_first)
         return (struct rank){0, s->variant->scarce_first == 2 ? s->asap[i] : 0, 0};
@@ -663,7 +672,7 @@ static int place_all(struct search *s)
         uint32_t i = next_to_place(s);
         if (s->n_placed == 0)
             base = s->asap[i];
-        if (!place(s, i, base > s->asap[i] && s->scarce[i] ? base : s->asap[i]))
+        if (!place(s, i, s->scarce[i] && s->variant->scarce_first ? base : s->asap[i]))
             return 0;
     }
     return 1;
@@ -693,11 +702,11 @@ static int edges_hold(const struct tw_sched_modulo *m)
     return 1;
 }
 
-/* Finds a schedule for m->interval by one variant. Returns 1, 0 without one, or a code. */
-static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, const struct variant *variant)
+/* Finds a schedule for m->interval. The variants are tried in turn, then again by chance. Returns 1, 0 or a code. */
+static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, uint32_t variant)
 {
     struct tw_arena *arena = &p->arena;
-    struct search s = {.p = p, .m = m, .variant = variant};
+    struct search s = {.p = p, .m = m, .variant = &variants[variant % VARIANTS], .by_chance = variant >= VARIANTS};
     uint32_t n = m->n;
 
     s.early = tw_arena_alloc(arena, n, sizeof *s.early);
@@ -714,6 +723,7 @@ static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, const 
     s.scarce = s.placed + n;
     s.prefers_late = s.placed + 2 * (size_t)n;
     s.budget = BUDGET * n;
+    s.random.state = variant;
     measure(m);
     choose_sides(&s, readers);
     for (uint32_t i = 0; i < n; i++) {
@@ -774,9 +784,11 @@ int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)
         m->interval = interval_of(m);
         if (m->interval > INTERVALS)
             break;
-        const struct variant *variant = &variants[m->variant];
-        m->variant = (m->variant + 1) % VARIANTS;
-        m->step += m->variant == 0;
+        uint32_t variant = m->variant++;
+        if (m->variant >= VARIANTS + (RANDOM / m->n < 64 ? RANDOM / m->n : 64)) {
+            m->variant = 0;
+            m->step++;
+        }
         struct tw_arena mark = tw_arena_mark(&p->arena);
         int code = attempt(p, m, variant);
         if (code == 0)

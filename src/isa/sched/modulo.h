@@ -21,6 +21,7 @@ struct tw_sched_modulo {
     uint32_t variant, step, attempts;
     uint32_t measured;      /* the interval that `far` is for */
     int16_t *far;           /* [from * n + to]: least distance over all ways, by interval */
+    int16_t *near;          /* [to * n + from]: the same */
     struct tw_sched_table table;
 
     /* The schedule found last. */

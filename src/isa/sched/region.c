@@ -389,12 +389,16 @@ static void finish(struct work *w)
         place_branch(w, end);
 }
 
-/* Whether everything of the loop before is done before the loop behind could be over. */
+/* Whether the loop before has issued all before the loop behind begins its own code, and is done before that is over. */
 static int before_is_done(const struct work *w, int32_t tail)
 {
+    int32_t start = tail + (int32_t)w->behind->start;
     int64_t own = w->behind->least_passes * w->behind->copies * w->behind->interval;
 
-    return end_of_before(w) <= tail + (int32_t)w->behind->start + (int32_t)(own < OPEN ? own : OPEN);
+    for (uint32_t i = 0; i < w->n_before; i++)
+        if (tw_sched_after(w->before, (int32_t)i, 0) >= start)
+            return 0;
+    return end_of_before(w) <= start + (int32_t)(own < OPEN ? own : OPEN);
 }
 
 /* Tries one place for the loop behind. */

@@ -89,6 +89,21 @@ int tw_sched_table_fits(const struct tw_sched_table *t, const struct tw_sched_ne
     return need->length <= t->cycles || !meets_itself(t, need);
 }
 
+unsigned tw_sched_table_conflicts(const struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < need->length; i++) {
+        int32_t row = row_of(t, cycle + (int32_t)i);
+        if (row < 0)
+            continue;
+        uint64_t both = (need->hold[i] & (t->held[row] | t->avoided[row])) | (need->avoid[i] & t->held[row]);
+        for (; both != 0; both &= both - 1)
+            n++;
+    }
+    return n;
+}
+
 static void change_avoided(struct tw_sched_table *t, int32_t row, uint64_t units, int by)
 {
     for (unsigned u = 0; units != 0; u++, units >>= 1) {
@@ -129,10 +144,14 @@ void tw_sched_table_leave(struct tw_sched_table *t, const struct tw_sched_need *
 int tw_sched_needs_meet(const struct tw_sched_table *t, const struct tw_sched_need *a, int32_t cycle_a,
                         const struct tw_sched_need *b, int32_t cycle_b)
 {
-    for (unsigned i = 0; i < a->length; i++)
-        for (unsigned k = 0; k < b->length; k++)
-            if (row_of(t, cycle_a + (int32_t)i) == row_of(t, cycle_b + (int32_t)k) &&
-                ((a->hold[i] & (b->hold[k] | b->avoid[k])) != 0 || (a->avoid[i] & b->hold[k]) != 0))
+    int32_t n = (int32_t)t->cycles, apart = cycle_b - cycle_a;
+
+    if (t->modulo)
+        apart = (apart % n + n) % n;
+    /* b begins `apart` cycles behind a; in a modulo table also all intervals before and behind that. */
+    for (int32_t d = apart - (t->modulo ? (apart + SCHED_FLIGHT) / n * n : 0); d < a->length; d += t->modulo ? n : SCHED_FLIGHT)
+        for (int32_t i = d > 0 ? d : 0; i < a->length && i - d < b->length; i++)
+            if ((a->hold[i] & (b->hold[i - d] | b->avoid[i - d])) != 0 || (a->avoid[i] & b->hold[i - d]) != 0)
                 return 1;
     return 0;
 }

@@ -35,6 +35,8 @@ int tw_sched_table_make(struct tw_sched_program *p, uint32_t cycles, int modulo,
 void tw_sched_table_clear(struct tw_sched_table *t);
 /* Whether an operation can issue in a cycle (linear tables: what lies outside is free). */
 int tw_sched_table_fits(const struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);
+/* How many units, counted in each cycle, are in an operation's way. */
+unsigned tw_sched_table_conflicts(const struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);
 /* Enters an operation, or takes it out again. */
 void tw_sched_table_enter(struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);
 void tw_sched_table_leave(struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);

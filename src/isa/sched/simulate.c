@@ -70,6 +70,7 @@ struct simulation {
     uint32_t n_ordered;
     int64_t *iteration;      /* of each loop: bodies executed */
     uint32_t n_steps, n_runs;
+    uint32_t *order;         /* the runs, as they follow each other */
     int32_t *target;         /* of each symbolic register that holds a label's address: the run, or -1 */
 
     /* The bundles. */
@@ -146,8 +147,8 @@ static int takes(const struct simulation *s, uint32_t number)
     return number < s->way;
 }
 
-/* The run that follows one: for the text, and for the bundles, whose branch has been executed `number` times before. */
-static uint32_t following(const struct simulation *s, uint32_t run, uint32_t number)
+/* The run that follows one in the text. */
+static uint32_t following(const struct simulation *s, uint32_t run)
 {
     const struct tw_sched_program *p = s->p;
     int32_t b = p->runs[run].branch;
@@ -157,7 +158,7 @@ static uint32_t following(const struct simulation *s, uint32_t run, uint32_t num
     const struct tw_sched_op *op = &p->ops[b];
     unsigned in = op->alt[0].instruction;
     int conditional = in == TW_I_JZ || in == TW_I_JNZ || in == TW_I_JNZD;
-    if (conditional && !takes(s, number))
+    if (conditional && !takes(s, s->executed[b] - 1))
         return run + 1;
     if (op->label >= 0)
         return (uint32_t)p->labels[op->label].run;
@@ -205,8 +206,10 @@ static void text_walk(struct simulation *s)
     for (uint32_t run = 0; run < p->n_runs && s->n_steps < LIMIT;) {
         for (uint32_t q = p->runs[run].first; q < p->runs[run].first + p->runs[run].count; q++)
             text_piece(s, &p->pieces[q]);
+        if (!s->counting)
+            s->order[s->n_runs] = run;
         s->n_runs++;
-        run = following(s, run, p->runs[run].branch < 0 ? 0 : s->executed[p->runs[run].branch] - 1);
+        run = following(s, run);
     }
 }
 
@@ -425,7 +428,6 @@ static int run_step(struct simulation *s, uint32_t run)
 static int bundles_walk(struct simulation *s)
 {
     const struct tw_sched_program *p = s->p;
-    uint32_t runs = 0;
 
     s->n_pending = 0;
     s->cycle = 0;
@@ -435,11 +437,10 @@ static int bundles_walk(struct simulation *s)
     memset(s->held, 0, sizeof s->held);
     memset(s->avoided, 0, sizeof s->avoided);
     memset(s->issued, 0, (p->n_ops + 1) * sizeof *s->issued);
-    for (uint32_t run = 0; run < p->n_runs && runs < s->n_runs; runs++) {
-        int code = run_step(s, run);
+    for (uint32_t i = 0; i < s->n_runs; i++) {
+        int code = run_step(s, s->order[i]);
         if (code < 0)
             return code;
-        run = following(s, run, p->runs[run].branch < 0 ? 0 : s->issued[p->runs[run].branch] - 1);
     }
     for (uint32_t i = 0; i < p->n_ops; i++)
         if (s->issued[i] != s->executed[i] && !p->ops[i].added)
@@ -571,12 +572,15 @@ static void choose_trips(struct simulation *s)
     for (uint32_t l = 0; l < s->p->n_loops; l++) {
         const struct tw_sched_loop *loop = &s->p->loops[l];
         const struct tw_sched_modulo *m = loop->modulo;
+        /* Passes for longer than anything is in flight show as much as more of them. */
+        int64_t enough = PASSES + (int64_t)RING / (m->copies * m->interval);
         if (loop->trips >= 0) {
-            s->fewer[l] = m->passes > PASSES ? m->passes - PASSES : 0;
+            s->fewer[l] = m->passes > enough ? m->passes - enough : 0;
             s->trips[l] = loop->trips - s->fewer[l] * m->copies;
             continue;
         }
-        int64_t least = m->peeled + m->copies, multiple = loop->multiple;
+        enough = m->peeled + m->copies * enough;
+        int64_t least = loop->least < enough ? loop->least : enough, multiple = loop->multiple;
         s->trips[l] = (least + multiple - 1) / multiple * multiple + s->way * multiple;
     }
 }
@@ -624,7 +628,8 @@ static int make_room(struct simulation *s)
     s->tokens = tw_arena_alloc(&p->arena, tokens + 1, sizeof *s->tokens);
     s->issue = tw_arena_alloc(&p->arena, executions + 1u, sizeof *s->issue);
     s->ordered = tw_arena_alloc(&p->arena, s->n_ordered + 1u, sizeof *s->ordered);
-    return s->tokens == NULL || s->issue == NULL || s->ordered == NULL ? tw_sched_no_memory(p) : 0;
+    s->order = tw_arena_alloc(&p->arena, s->n_runs + 1u, sizeof *s->order);
+    return s->tokens == NULL || s->issue == NULL || s->ordered == NULL || s->order == NULL ? tw_sched_no_memory(p) : 0;
 }
 
 static int trial(struct simulation *s)

@@ -420,6 +420,10 @@ static const struct {
     {"padd.2d", {"paddb.2d", "padds.2d", "padda.2d"}},
     {"padd.3d", {"paddb.3d", "padds.3d", "padda.3d"}},
     {"movi", {"mova", "movx", "mov", "movxm"}},
+    {"vsr.d16.s32", {"vsrsm.d16.s32", "vsrs.d16.s32"}},
+    {"vsr.s16.s32", {"vsrsm.s16.s32", "vsrs.s16.s32"}},
+    {"vsr.d32.s64", {"vsrsm.d32.s64", "vsrs.d32.s64"}},
+    {"vsr.s32.s64", {"vsrsm.s32.s64", "vsrs.s32.s64"}},
 };
 
 static int find_choice(struct span mnemonic)
