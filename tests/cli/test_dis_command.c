@@ -106,6 +106,32 @@ static void all_containers(void **state)
     program_release(&r);
 }
 
+/* What dis prints, as it is, goes into as. */
+static void the_assembler_takes_it(void **state)
+{
+    static const unsigned char *const programs[] = {good, bad};
+    static const size_t sizes[] = {sizeof good, sizeof bad};
+    char text[2 * FOLDER_PATH], out[2 * FOLDER_PATH];
+    folder_path(*state, "text.s", text);
+    folder_path(*state, "out.bin", out);
+    for (size_t i = 0; i < 2; i++) {
+        struct made m = two_pdis(programs[i], sizes[i]);
+        size_t size;
+        struct finished r = run_on_made(*state, &m, NULL);
+        folder_put(*state, "text.s", r.out, strlen(r.out));
+        program_release(&r);
+        r = program_run(*state, caught, (const char *const[]){"as", "--raw", text, "-o", out, NULL});
+        if (r.code != 0)
+            fail_msg("as: %s", r.err);
+        program_release(&r);
+        char *bytes = folder_get(*state, "out.bin", &size);
+        assert_int_equal(size, 4 * sizes[i]);
+        for (size_t core = 0; core < 4; core++)
+            assert_memory_equal(bytes + core * sizes[i], programs[i], sizes[i]);
+        free(bytes);
+    }
+}
+
 static void headings_and_labels(void **state)
 {
     struct made m = two_pdis(good, sizeof good);
@@ -252,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_containers),
+        TEST(the_assembler_takes_it),
         TEST(headings_and_labels),
         TEST(what_is_no_bundle_is_a_failure),
         TEST(raw_memory_may_begin_anywhere),

@@ -1,13 +1,14 @@
 /*
  * Published programs, compiled by others, in the folder that TILEWRIGHT_CORPUS names: every file in it that may hold
- * programs is read, every bundle decodes, and the text gives the same bytes. They are not ours to distribute, so that
- * without the folder this test skips, and says so.
+ * programs is read, every bundle decodes, and the text gives the same bytes, both by our assembler and by the plain one
+ * of these tests. They are not ours to distribute, so that without the folder this test skips, and says so.
  */
 #include "base/file_map.h"
 #include "cli/core_programs.h"
 #include "image/core_elf.h"
 #include "image/pdi.h"
 #include "image/xclbin.h"
+#include "isa/assembler.h"
 #include "isa/reassemble.h"
 #include "npu1/cdo.h"
 
@@ -53,24 +54,49 @@ struct sum {
     struct tw_disassembly total;
 };
 
+/* The text of a program, to be freed. */
+static char *text_of(const struct tw_core_program *p, struct tw_disassembly *d)
+{
+    char *text = calloc(1, TEXT_MAX);
+    assert_non_null(text);
+    FILE *out = fmemopen(text, TEXT_MAX - 1, "w");
+    assert_non_null(out);
+    fputs("    .foreign\n    .text\n", out);
+    assert_int_equal(tw_disassemble(p->runs, p->n_runs, "at", out, d, NULL), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void check_assembly(const struct tw_core_program *p, const char *text)
+{
+    struct tw_assembly *assembly = NULL;
+    struct tw_error err = {0};
+    if (tw_assemble("text", text, strlen(text), NULL, &assembly, &err) != 0)
+        fail_msg("%s", err.text);
+    const struct tw_as_section *section = &assembly->sections[0];
+    for (size_t i = 0; i < p->n_runs; i++) {
+        const struct tw_code_run *run = &p->runs[i];
+        assert_true(run->address >= section->address);
+        assert_true(run->address - section->address + run->size <= section->size);
+        assert_memory_equal(section->bytes + (run->address - section->address), run->bytes, run->size);
+    }
+    tw_assembly_free(assembly);
+}
+
 /* A tw_core_program_visit. */
 static int check_program(void *arg, const struct tw_core_program *p, struct tw_error *err)
 {
     struct sum *sum = arg;
     struct tw_disassembly d;
     struct reassembled r;
-    char *text = calloc(1, TEXT_MAX);
-    assert_non_null(text);
-    FILE *out = fmemopen(text, TEXT_MAX - 1, "w");
-    assert_non_null(out);
-    fputs(".text\n", out);
-    assert_int_equal(tw_disassemble(p->runs, p->n_runs, "at", out, &d, err), 0);
-    assert_int_equal(fclose(out), 0);
+    (void)err;
+    char *text = text_of(p, &d);
     reassemble(text, &r);
-    free(text);
     for (size_t i = 0; i < p->n_runs; i++)
         assert_memory_equal(r.sections[0].bytes + p->runs[i].address, p->runs[i].bytes, p->runs[i].size);
     reassembled_free(&r);
+    check_assembly(p, text);
+    free(text);
     sum->programs++;
     sum->total.bundles += d.bundles;
     sum->total.undecoded += d.undecoded;
