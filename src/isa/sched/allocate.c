@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { ORDERS = 24 };
+enum { ORDERS = 12 };
 
 /* What happens to leaves in a cycle, in this order. */
 enum event_kind { READ, WRITE_BYPASS, READ_BYPASS, WRITE };

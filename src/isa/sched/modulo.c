@@ -8,6 +8,7 @@
 #include "isa/sched/modulo.h"
 
 #include "base/random.h"
+#include "isa/sched/region.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +20,9 @@ enum {
     FAR = NEVER / 2,          /* what is less stands for NEVER */
     OPEN = 1 << 20,           /* no bound on a time */
     INTERVALS = 1000,         /* longest interval */
-    ATTEMPTS = 1000,          /* schedules tried for a loop */
+    ATTEMPTS = 300,           /* schedules tried for a loop */
+    FINE = 16,                /* intervals above the bound that are all tried */
+    BY_CHANCE = 3,            /* and how many of them with variants by chance */
     VARIANTS = 6,
     RANDOM = 1500,            /* operations in variants by chance, for each interval */
     BUDGET = 5                /* placements per operation */
@@ -736,8 +739,7 @@ static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, uint32
     open_windows(&s);
     if (!place_all(&s))
         return 0;
-    normalize(m);
-    return edges_hold(m);
+    return 1;
 }
 
 /* Whether a schedule's values find names and registers, as far as can be told now. */
@@ -770,36 +772,98 @@ static int acceptable(struct tw_sched_program *p, struct tw_sched_modulo *m)
     return 0;
 }
 
+/* ---- loops whose iterations do not overlap */
+
+/* The first cycle in which an operation may issue behind those placed so far. */
+static int32_t earliest(const struct tw_sched_modulo *m, uint32_t i)
+{
+    int32_t t = 0;
+
+    for (uint32_t e = 0; e < m->edges.n; e++) {
+        const struct tw_sched_edge *edge = &m->edges.list[e];
+        if (edge->to == (int32_t)i && edge->from < (int32_t)i && !edge->later && m->time[edge->from] + edge->distance > t)
+            t = m->time[edge->from] + edge->distance;
+    }
+    return t;
+}
+
+/* Places all operations of one iteration; in_order: none before one that stands earlier in the text. */
+static int place_plainly(struct tw_sched_program *p, struct tw_sched_modulo *m, int in_order)
+{
+    int32_t end = 1, last = 0;
+    int code = tw_sched_table_make(p, m->n * SCHED_FLIGHT + SCHED_FLIGHT, 0, &m->table);
+
+    if (code < 0)
+        return code;
+    for (uint32_t i = 0; i < m->n; i++) {
+        int32_t t = earliest(m, i);
+        unsigned alt = 0;
+        if (in_order && t < last)
+            t = last;
+        while (!tw_sched_table_fits(&m->table, &m->needs[i][alt], t))
+            if (++alt == op_of(p, m, i)->n_alt) {
+                alt = 0;
+                t++;
+            }
+        tw_sched_table_enter(&m->table, &m->needs[i][alt], t);
+        m->time[i] = last = t;
+        m->alt[i] = (uint8_t)alt;
+        if (t + tw_sched_flight(op_of(p, m, i)) > end)
+            end = t + tw_sched_flight(op_of(p, m, i));
+    }
+    m->interval = (uint32_t)end;
+    return 1;
+}
+
+/* ---- the search */
+
 /* The interval of a step: first one by one, then by larger steps. */
 static uint32_t interval_of(const struct tw_sched_modulo *m)
 {
-    uint32_t fine = 16;
+    return m->step <= FINE ? m->bound + m->step : m->bound + FINE + (m->step - FINE) * (1 + m->bound / 8);
+}
 
-    return m->step <= fine ? m->bound + m->step : m->bound + fine + (m->step - fine) * (1 + m->bound / 8);
+/* How many variants are tried for the interval: those by chance for the first few only. */
+static uint32_t variants_now(const struct tw_sched_modulo *m)
+{
+    uint32_t by_chance = RANDOM / m->n < 64 ? RANDOM / m->n : 64;
+
+    return VARIANTS + (m->step < BY_CHANCE ? by_chance : 0);
+}
+
+static int next_attempt(struct tw_sched_program *p, struct tw_sched_modulo *m)
+{
+    uint32_t variant = m->variant++;
+
+    m->interval = interval_of(m);
+    if (m->variant >= variants_now(m)) {
+        m->variant = 0;
+        m->step++;
+    }
+    if (m->attempts++ >= ATTEMPTS || m->interval > INTERVALS)
+        return m->plain++ < 2 ? place_plainly(p, m, m->plain == 2) : TW_E_LIMIT;
+    return attempt(p, m, variant);
+}
+
+void tw_sched_modulo_give_up(struct tw_sched_modulo *m)
+{
+    m->attempts = ATTEMPTS;
 }
 
 int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)
 {
-    while (m->attempts++ < ATTEMPTS) {
-        m->interval = interval_of(m);
-        if (m->interval > INTERVALS)
-            break;
-        uint32_t variant = m->variant++;
-        if (m->variant >= VARIANTS + (RANDOM / m->n < 64 ? RANDOM / m->n : 64)) {
-            m->variant = 0;
-            m->step++;
-        }
+    int code;
+
+    do {
         struct tw_arena mark = tw_arena_mark(&p->arena);
-        int code = attempt(p, m, variant);
+        code = next_attempt(p, m);
         if (code == 0)
             tw_sched_modulo_note(m, "no schedule of %" PRIu32 " bundles was found", m->interval);
-        if (code == 1)
-            code = acceptable(p, m);
+        if (code == 1) {
+            normalize(m);
+            code = edges_hold(m) ? acceptable(p, m) : 0;
+        }
         tw_arena_rewind(&p->arena, mark);
-        if (code < 0)
-            return code;
-        if (code == 1)
-            return 0;
-    }
-    return TW_E_LIMIT;
+    } while (code == 0);
+    return code == 1 ? 0 : code;
 }

@@ -18,7 +18,7 @@ struct tw_sched_modulo {
 
     /* The search's own: where it stands, and what it measures distances with. */
     uint64_t bottleneck;    /* units that set the bound; 0: a recurrence does */
-    uint32_t variant, step, attempts;
+    uint32_t variant, step, attempts, plain;
     uint32_t measured;      /* the interval that `far` is for */
     int16_t *far;           /* [from * n + to]: least distance over all ways, by interval */
     int16_t *near;          /* [to * n + from]: the same */
@@ -38,9 +38,12 @@ struct tw_sched_modulo {
 /* Prepares the search for a loop's schedules. Returns 0 or a code. */
 int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop);
 /*
- * Finds the next schedule, the most promising first. Returns 0, or TW_E_LIMIT when there is none left.
+ * Finds the next schedule, the most promising first; the last ones let no iterations overlap. Returns 0, or TW_E_LIMIT
+ * when there is none left.
  */
 int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m);
+/* Goes on to the last schedules, which need the fewest registers. */
+void tw_sched_modulo_give_up(struct tw_sched_modulo *m);
 /* Notes why a schedule was not good enough, for the report; the first reason stays. */
 void tw_sched_modulo_note(struct tw_sched_modulo *m, const char *fmt, ...) TW_PRINTF(2, 3);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 300 }; /* schedules whose registers are tried */
+enum { TRIES = 80 }; /* schedules whose registers are tried */
 
 const char *const tw_sched_file_names[TW_FILE_COUNT] = {"r", "p", "m", "dn", "dj", "dc", "s", "x", "bm"};
 const unsigned tw_sched_file_sizes[TW_FILE_COUNT] = {32, 8, 8, 8, 8, 8, 4, 12, 18};
@@ -125,6 +125,8 @@ static int try_again(struct schedule *s)
         return 0;
     }
     struct tw_sched_modulo *m = s->p->loops[loop].modulo;
+    if (s->tries > TRIES * 3 / 4)
+        tw_sched_modulo_give_up(m);
     tw_sched_modulo_note(m, "at %" PRIu32 ", no register of kind %s was left for %.*s", m->interval,
                          tw_sched_kinds[web->kind].name, (int)s->p->vars[web->var].size, s->p->vars[web->var].name);
     return advance(s, (uint32_t)loop);
