@@ -104,7 +104,7 @@ static void check_globals(struct tw_as *a)
 {
     for (size_t i = 0; i < a->n_order && !a->stop; i++) {
         const struct tw_as_name *n = a->order[i];
-        if (n->state == AS_UNKNOWN)
+        if (n->state == AS_UNKNOWN && n->global)
             tw_as_fault_in(a, n->line, n->at, "%.*s is global but has no value", tw_as_width(n->name), n->name.text);
     }
 }

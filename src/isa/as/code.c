@@ -147,17 +147,18 @@ void tw_as_resolve_bundle(struct tw_as *a, const struct tw_as_fixup *f)
 
 int tw_as_old(struct tw_as *a, struct tw_as_span rest)
 {
-    if (rest.size == 0)
-        return tw_as_fault(a, rest.text, "expected registers");
+    int more;
+
     a->old_line = a->line;
-    while (rest.size > 0) {
-        struct tw_as_span name = tw_as_take_item(&rest);
+    do {
+        struct tw_as_span name;
+        more = tw_as_take_item(&rest, &name);
         int reg = tw_register_find(name.text, name.size);
         if (reg < 0)
             return tw_as_fault(a, name.text, "\"%.*s\" is no register", tw_as_width(name), name.text);
         if (a->n_old == AS_OLD_MAX)
             return tw_as_fault(a, name.text, "more than %d registers for one bundle", AS_OLD_MAX);
         a->old[a->n_old++] = (uint16_t)reg;
-    }
+    } while (more);
     return 0;
 }

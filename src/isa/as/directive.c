@@ -79,12 +79,13 @@ static int number(struct tw_as *a, struct tw_as_span item, size_t size)
 static int numbers(struct tw_as *a, struct call c, size_t size)
 {
     uint32_t offset = (uint32_t)tw_as_part(a)->size;
-    int bad = 0;
+    int bad, more;
 
-    if (c.rest.size == 0)
-        return tw_as_fault(a, c.rest.text, "expected numbers");
-    while (c.rest.size > 0 && !bad)
-        bad = number(a, tw_as_take_item(&c.rest), size);
+    do {
+        struct tw_as_span item;
+        more = tw_as_take_item(&c.rest, &item);
+        bad = number(a, item, size);
+    } while (more && !bad);
     uint32_t put = (uint32_t)tw_as_part(a)->size - offset;
     return (put > 0 && tw_as_row(a, c.word.text, offset, put) == NULL) || bad;
 }
@@ -120,10 +121,11 @@ static int fill(struct tw_as *a, const char *at, size_t n, uint8_t with)
 
 static int space(struct tw_as *a, struct call c)
 {
-    struct tw_as_span size = tw_as_take_item(&c.rest);
+    struct tw_as_span size;
     int64_t n, with = 0;
+    int more = tw_as_take_item(&c.rest, &size);
 
-    if (tw_as_known(a, size, &n) != 0 || (c.rest.size > 0 && tw_as_known(a, c.rest, &with) != 0))
+    if (tw_as_known(a, size, &n) != 0 || (more && tw_as_known(a, c.rest, &with) != 0))
         return 1;
     if (n < 0 || n > TW_DATA_OWN)
         return tw_as_fault(a, size.text, "%" PRId64 " bytes are not possible", n);

@@ -426,6 +426,8 @@ int tw_as_evaluate(const struct tw_as *a, const struct tw_as_point *point, struc
                    struct tw_as_span *missing_symbol, const char **fault, struct tw_error *err)
 {
     struct evaluation e = {.a = a, .point = point, .at = text.text, .end = text.text + text.size, .err = err};
+
+    e.missing.text = text.text;
     struct value v = ternary(&e);
 
     skip_spaces(&e);
@@ -446,7 +448,7 @@ int tw_as_evaluate(const struct tw_as *a, const struct tw_as_point *point, struc
 
 int tw_as_known(struct tw_as *a, struct tw_as_span text, int64_t *value)
 {
-    struct tw_as_span name = {"", 0};
+    struct tw_as_span name;
     struct tw_error err;
     const char *fault;
     int code = tw_as_evaluate(a, &a->point, text, value, &name, &fault, &err);

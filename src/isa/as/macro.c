@@ -55,10 +55,8 @@ static int read_body(struct tw_as *a, const char *at, const char *begin, const c
 
 const struct tw_as_macro *tw_as_find_macro(const struct tw_as *a, struct tw_as_span name)
 {
-    for (const struct tw_as_macro *m = a->macros; m != NULL; m = m->next)
-        if (tw_as_same(m->name, name))
-            return m;
-    return NULL;
+    const struct tw_as_name *n = name.size == 0 ? NULL : tw_as_find(a, name);
+    return n == NULL ? NULL : n->macro;
 }
 
 static int read_parameter(struct tw_as *a, struct tw_as_macro *m, struct tw_as_span item)
@@ -85,12 +83,14 @@ static int read_parameter(struct tw_as *a, struct tw_as_macro *m, struct tw_as_s
 
 static int read_parameters(struct tw_as *a, struct tw_as_macro *m, struct tw_as_span rest)
 {
-    int code = 0;
+    int code = 0, more = rest.size > 0;
 
-    while (rest.size > 0) {
+    while (more) {
+        struct tw_as_span item;
         if (m->n_parameters > 0 && m->parameters[m->n_parameters - 1].rest)
             return tw_as_fault(a, rest.text, "no parameter can follow one that takes all arguments");
-        code |= read_parameter(a, m, tw_as_take_item(&rest));
+        more = tw_as_take_item(&rest, &item);
+        code |= read_parameter(a, m, item);
     }
     return code;
 }
@@ -109,8 +109,10 @@ int tw_as_define_macro(struct tw_as *a, struct tw_as_span rest)
         bad = tw_as_fault(a, at, "there is a macro %.*s already", tw_as_width(m->name), m->name.text);
     if (read_body(a, at, ".macro", ".endm", &m->body) != 0 || bad)
         return 1;
-    m->next = a->macros;
-    a->macros = m;
+    struct tw_as_name *n = tw_as_name(a, m->name);
+    if (n == NULL)
+        return 1;
+    n->macro = m;
     return 0;
 }
 
@@ -147,10 +149,12 @@ static int read_arguments(struct tw_as *a, const struct tw_as_macro *m, struct t
                           struct tw_as_span *arguments, uint8_t *given)
 {
     size_t place = 0;
+    int more = rest.size > 0;
 
-    while (rest.size > 0) {
+    while (more) {
         const char *at = rest.text;
-        struct tw_as_span whole = rest, item = tw_as_take_item(&rest);
+        struct tw_as_span whole = rest, item;
+        more = tw_as_take_item(&rest, &item);
         int number = named(m, &item);
         if (number < 0) {
             while (place < m->n_parameters && given[place])
@@ -165,7 +169,7 @@ static int read_arguments(struct tw_as *a, const struct tw_as_macro *m, struct t
                                m->parameters[number].name.text);
         if (m->parameters[number].rest) {
             item = tw_as_trim(whole);
-            rest.size = 0;
+            more = 0;
         }
         given[number] = 1;
         arguments[number] = m->parameters[number].rest ? item : unquoted(item);

@@ -193,6 +193,17 @@ static int schedule(struct block *b)
     return 0;
 }
 
+/* Gives the labels of code that could not be scheduled some value, so that they are not missed as well. */
+static void define_anyway(struct tw_as *a)
+{
+    for (size_t i = 0; i < a->n_sched && !a->stop; i++) {
+        struct tw_as_span s = {a->sched_lines[i].text, a->sched_lines[i].size}, name = tw_as_take_name(&s);
+        struct tw_as_name *n = tw_as_equals(s, ":") && name.size > 0 ? tw_as_name(a, name) : NULL;
+        if (n != NULL && n->state == AS_UNKNOWN)
+            tw_as_set_label(a, name, a->point.dot);
+    }
+}
+
 int tw_as_end_scheduled(struct tw_as *a, const char *at)
 {
     struct block b = {a, NULL, 0};
@@ -206,7 +217,10 @@ int tw_as_end_scheduled(struct tw_as *a, const char *at)
     if (b.lines == NULL)
         return tw_as_no_memory(a);
     memcpy(b.lines, a->sched_lines, a->n_sched * sizeof *b.lines);
-    return tw_as_align(a, at, TW_TARGET_ALIGN) != 0 || schedule(&b) != 0;
+    if (tw_as_align(a, at, TW_TARGET_ALIGN) == 0 && schedule(&b) == 0)
+        return 0;
+    define_anyway(a);
+    return 1;
 }
 
 void tw_as_resolve_operand(struct tw_as *a, const struct tw_as_fixup *f)

@@ -45,6 +45,8 @@ static int find(const struct tw_as *a, struct tw_as_span name)
 
 static int add(struct tw_as *a, struct tw_as_span name)
 {
+    if (a->n_parts == AS_SECTIONS_MAX)
+        return -tw_as_fault(a, name.text, "more than %d sections", AS_SECTIONS_MAX);
     if (tw_grow(&a->parts, a->n_parts, &a->room_parts, sizeof *a->parts) != 0)
         return -tw_as_no_memory(a);
     struct tw_as_part *p = &a->parts[a->n_parts];
@@ -211,7 +213,7 @@ struct tw_as_fixup *tw_as_fixup(struct tw_as *a, enum tw_as_fixup_kind kind, uin
 
 int tw_as_later(struct tw_as *a, const struct tw_as_point *point, struct tw_as_span text, int64_t *value)
 {
-    struct tw_as_span name = {"", 0};
+    struct tw_as_span name;
     struct tw_error err;
     const char *fault = text.text;
     int code = tw_as_evaluate(a, point, text, value, &name, &fault, &err);

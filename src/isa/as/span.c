@@ -50,7 +50,7 @@ static size_t quoted_end(struct tw_as_span s, size_t i)
     return end < s.size ? end + 1 : s.size;
 }
 
-struct tw_as_span tw_as_take_item(struct tw_as_span *s)
+int tw_as_take_item(struct tw_as_span *s, struct tw_as_span *item)
 {
     size_t i = 0;
     int depth = 0;
@@ -60,9 +60,10 @@ struct tw_as_span tw_as_take_item(struct tw_as_span *s)
         depth += (c == '(' || c == '[') - (c == ')' || c == ']');
         i = c == '"' ? quoted_end(*s, i) : i + 1;
     }
-    struct tw_as_span item = {s->text, i};
-    advance(s, i < s->size ? i + 1 : i);
-    return tw_as_trim(item);
+    int more = i < s->size;
+    *item = tw_as_trim((struct tw_as_span){s->text, i});
+    advance(s, more ? i + 1 : i);
+    return more;
 }
 
 int tw_as_take_quoted(struct tw_as_span *s, struct tw_as_span *inside)

@@ -27,12 +27,13 @@
 #include "isa/grow.h"
 
 enum {
-    AS_LINES_MAX = 1 << 20,  /* of text after macros, all in all */
-    AS_LINE_MAX = 4096,      /* characters */
-    AS_LOCALS = 100,         /* local labels are 0: .. 99: */
-    AS_CONDITIONS_MAX = 64,  /* .if inside each other */
-    AS_ARGUMENTS_MAX = 32,   /* of a macro */
-    AS_OLD_MAX = 16,         /* registers of one .old */
+    AS_LINES_MAX = 1 << 20, /* of text after macros, all in all */
+    AS_LINE_MAX = 4096,     /* characters */
+    AS_LOCALS = 100,        /* local labels are 0: .. 99: */
+    AS_CONDITIONS_MAX = 64, /* .if inside each other */
+    AS_ARGUMENTS_MAX = 32,  /* of a macro */
+    AS_OLD_MAX = 16,        /* registers of one .old */
+    AS_SECTIONS_MAX = 1024,
     AS_EXPRESSION_DEPTH = 64 /* parentheses and the like */
 };
 
@@ -73,7 +74,6 @@ struct tw_as_parameter {
 };
 
 struct tw_as_macro {
-    struct tw_as_macro *next;
     struct tw_as_span name;
     struct tw_as_parameter parameters[AS_ARGUMENTS_MAX];
     size_t n_parameters;
@@ -128,7 +128,8 @@ struct tw_as_name {
     struct tw_as_history history; /* numbers may be set again */
     int section;
     int global;
-    const struct tw_as_line *line; /* where it got its value, or was made global */
+    const struct tw_as_macro *macro; /* of this name; it has nothing to do with the symbol */
+    const struct tw_as_line *line;   /* where it got its value, or was made global */
     const char *at;
 };
 
@@ -189,7 +190,6 @@ struct tw_as {
     struct tw_as_input *input;
     size_t depth, n_lines, n_characters;
     unsigned serial;
-    struct tw_as_macro *macros;
     struct tw_as_condition conditions[AS_CONDITIONS_MAX];
     size_t n_conditions;
     size_t room_messages;
@@ -372,8 +372,9 @@ struct tw_as_span tw_as_trim(struct tw_as_span s);
 struct tw_as_span tw_as_take_name(struct tw_as_span *s);
 /* Takes a character from the front. */
 int tw_as_take(struct tw_as_span *s, char c);
-/* What stands before the next comma that is outside brackets and quotes; s is what follows the comma. */
-struct tw_as_span tw_as_take_item(struct tw_as_span *s);
+/* *item = what stands before the next comma that is outside brackets and quotes. Returns 1 when there is a comma, and s
+ * is what follows it, or 0. */
+int tw_as_take_item(struct tw_as_span *s, struct tw_as_span *item);
 int tw_as_equals(struct tw_as_span s, const char *text);
 int tw_as_same(struct tw_as_span a, struct tw_as_span b);
 /* A text in quotes: *inside gets what is between them. Returns 1 when there is none. */

@@ -32,11 +32,6 @@ static int is_one_program(const struct tw_as *a)
     return 1;
 }
 
-static int64_t address_of(const struct tw_as *a, const struct tw_as_row_info *r)
-{
-    return a->parts[r->section].address + r->offset;
-}
-
 static void tell(void *arg, const struct tw_finding *f)
 {
     struct program *p = arg;
@@ -57,22 +52,15 @@ static int compare_rows(const void *left, const void *right)
     return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
 }
 
-static void gather(struct program *p, int section)
+/* Takes rows as the bundles of the program. */
+static void take_rows(struct program *p, size_t n)
 {
-    struct tw_as *a = p->a;
+    const struct tw_as *a = p->a;
 
-    for (size_t i = 0; i < a->n_rows; i++) {
-        struct tw_as_row_info *r = &a->rows[i];
-        if (!r->is_bundle || (section >= 0 && r->section != (uint32_t)section))
-            continue;
-        r->order = address_of(a, r);
-        p->rows[p->n++] = r;
-        p->foreign |= r->foreign;
-    }
-    if (section < 0)
-        qsort(p->rows, p->n, sizeof *p->rows, compare_rows);
-    for (size_t i = 0; i < p->n; i++) {
+    p->n = n;
+    for (size_t i = 0; i < n; i++) {
         const struct tw_as_row_info *r = p->rows[i];
+        p->foreign |= r->foreign;
         p->bundles[i] = (struct tw_check_bundle){.code = a->parts[r->section].bytes + r->offset,
                                                  .address = (uint32_t)r->order,
                                                  .size = (uint8_t)r->size,
@@ -97,38 +85,70 @@ static void list_entries(struct program *p, int section)
     }
 }
 
-/* Checks a section, or all of them as one program. */
-static int verify(struct tw_as *a, int section)
+/* Checks n rows: those of a section, or all (section < 0). */
+static int verify(struct tw_as *a, const struct tw_as_row_info **rows, size_t n, int section)
 {
-    struct program p = {.a = a};
+    struct program p = {.a = a, .rows = rows};
     struct tw_check_options options = {0, tell, &p};
+    struct tw_error err;
     int code = 0;
 
-    p.bundles = calloc(a->n_rows + 1, sizeof *p.bundles);
-    p.rows = calloc(a->n_rows + 1, sizeof *p.rows);
+    p.bundles = calloc(n + 1, sizeof *p.bundles);
     p.entries = calloc(a->n_parts + a->n_order + 1, sizeof *p.entries);
-    if (p.bundles == NULL || p.rows == NULL || p.entries == NULL) {
-        code = tw_as_no_memory(a);
-    } else {
-        gather(&p, section);
+    if (p.bundles != NULL && p.entries != NULL) {
+        take_rows(&p, n);
         list_entries(&p, section);
         options.foreign = p.foreign;
-        struct tw_error err;
-        if (tw_check(p.bundles, p.n, p.entries, p.n_entries, &options, &err) < 0)
-            code = tw_as_no_memory(a);
+        code = tw_check(p.bundles, p.n, p.entries, p.n_entries, &options, &err);
     }
+    if (p.bundles == NULL || p.entries == NULL || code < 0)
+        code = tw_as_no_memory(a);
     free(p.bundles);
-    free(p.rows);
     free(p.entries);
     return code;
 }
 
+/* The bundles' rows, section by section, each in the order of its addresses; ends[i] is where section i ends. */
+static const struct tw_as_row_info **sort_rows(struct tw_as *a, size_t *ends)
+{
+    const struct tw_as_row_info **rows = calloc(a->n_rows + 1, sizeof *rows);
+    size_t sum = 0;
+
+    if (rows == NULL)
+        return NULL;
+    for (size_t i = 0; i < a->n_rows; i++)
+        ends[a->rows[i].section] += a->rows[i].is_bundle;
+    for (size_t i = 0; i < a->n_parts; i++) {
+        size_t n = ends[i];
+        ends[i] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < a->n_rows; i++) {
+        struct tw_as_row_info *r = &a->rows[i];
+        r->order = a->parts[r->section].address + r->offset;
+        if (r->is_bundle)
+            rows[ends[r->section]++] = r;
+    }
+    return rows;
+}
+
 int tw_as_verify(struct tw_as *a)
 {
-    if (is_one_program(a))
-        return verify(a, -1);
-    for (size_t i = 0; i < a->n_parts && !a->stop; i++)
-        if (a->parts[i].kind == TW_SECTION_TEXT && verify(a, (int)i) != 0)
-            return 1;
-    return 0;
+    size_t ends[AS_SECTIONS_MAX] = {0};
+    const struct tw_as_row_info **rows = sort_rows(a, ends);
+    int code = 0;
+
+    if (rows == NULL)
+        return tw_as_no_memory(a);
+    if (is_one_program(a)) {
+        size_t n = ends[a->n_parts - 1];
+        qsort(rows, n, sizeof *rows, compare_rows);
+        code = verify(a, rows, n, -1);
+    } else {
+        for (size_t i = 0, first = 0; i < a->n_parts && !a->stop && code >= 0; first = ends[i++])
+            if (a->parts[i].kind == TW_SECTION_TEXT)
+                code = verify(a, rows + first, ends[i] - first, (int)i);
+    }
+    free(rows);
+    return code < 0;
 }

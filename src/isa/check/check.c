@@ -230,19 +230,41 @@ static void place_text(const struct tw_check_hit *h, char *dst, size_t size)
 
 /* ---- severity */
 
+/*
+ * Rules that public compilers keep, but not all programs that AMD compiled and sells: the units below held twice,
+ * memory accesses nearer to locks, loop ends nearer to their set-up, lock operations in delay slots.
+ */
+static int is_cautious(const struct tw_check_hit *h)
+{
+    switch (h->kind) {
+    case TW_FINDING_UNIT:
+        return h->what == TW_U_CM_RM_PORT || h->what == TW_U_PART_WORD_STORE || h->what == TW_U_STORE_UNIT;
+    case TW_FINDING_DELAY_SLOT:
+        return h->what == PLACE_LOCK_IN_SLOT;
+    default:
+        return 0;
+    }
+}
+
 static enum tw_severity severity_of(const struct tw_check *c, const struct tw_check_hit *h)
 {
+    int foreign = c->options->foreign;
+
     switch (h->kind) {
     case TW_FINDING_OLD_VALUE:
     case TW_FINDING_NEW_VALUE:
-        return c->options->foreign ? TW_SEVERITY_NOTE : TW_SEVERITY_ERROR;
+    case TW_FINDING_LOCK:
+        return foreign ? TW_SEVERITY_NOTE : TW_SEVERITY_ERROR;
     case TW_FINDING_OVERTAKEN:
-        return c->options->foreign ? TW_SEVERITY_NOTE : TW_SEVERITY_WARNING;
+        return foreign ? TW_SEVERITY_NOTE : TW_SEVERITY_WARNING;
     case TW_FINDING_FLOW:
         return h->what == PLACE_END || h->what == PLACE_PATHS ? TW_SEVERITY_WARNING : TW_SEVERITY_NOTE;
     default:
-        return c->options->foreign ? TW_SEVERITY_WARNING : TW_SEVERITY_ERROR;
+        break;
     }
+    if (is_cautious(h) || (h->kind == TW_FINDING_LOOP && h->what == PLACE_LOOP_SETUP && foreign))
+        return foreign ? TW_SEVERITY_NOTE : TW_SEVERITY_WARNING;
+    return foreign ? TW_SEVERITY_WARNING : TW_SEVERITY_ERROR;
 }
 
 /* Tells the findings; returns how many are errors. */
@@ -309,6 +331,7 @@ int tw_check(const struct tw_check_bundle *bundles, size_t n, const uint32_t *en
     free(c.nodes);
     free(c.node_of);
     free(c.queue);
+    free(c.returns);
     free(c.first_before);
     free(c.before);
     free(c.hits);

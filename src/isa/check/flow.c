@@ -89,9 +89,8 @@ static void jump_to(struct step *s, uint32_t from, uint32_t address)
 /* All places behind calls: where a return with an unknown address may go. */
 static void return_anywhere(struct step *s)
 {
-    for (uint32_t i = 0; i + WAYS < s->c->n; i++)
-        if (s->c->summaries[i].branch == CHECK_CALL)
-            go(s, i + WAYS, 0);
+    for (uint32_t i = 0; i < s->c->n_returns; i++)
+        go(s, s->c->returns[i], 0);
 }
 
 /* The branch in bundle `from` by what a register held there. Returns whether its target may be unknown. */
@@ -148,23 +147,33 @@ static int ends_loop(const struct step *s)
     return 0;
 }
 
-/* Behind the last bundle of a loop: back to its start, or on. */
+/*
+ * Behind the last bundle of a loop: back to its start, or on. LE keeps the address of a loop that is over, while LS may
+ * have that of the next one, further on: no loop ends here then.
+ */
 static void loop_back(struct step *s)
 {
     const struct tw_check *c = s->c;
     const struct tw_check_set *set = &s->sets[CHECK_LS];
+    int any = tw_check_has(set, CHECK_ANY) || tw_check_has(set, CHECK_OUTSIDE), found = 0;
+    uint32_t later = 0;
 
     for (uint32_t v = 0; v < c->n_values; v++) {
         if (!tw_check_has(set, CHECK_FIRST_VALUE + v))
             continue;
         int32_t to = tw_check_find(c, c->values[v]);
-        if (c->values[v] > c->bundles[s->bundle].address)
-            problem(s, PLACE_LOOP_ORDER, s->bundle, c->values[v]);
-        else if (to >= 0)
+        if (c->values[v] > c->bundles[s->bundle].address) {
+            later = c->values[v];
+            continue;
+        }
+        found = 1;
+        if (to >= 0)
             go(s, (uint32_t)to, 0);
     }
-    if (tw_check_has(set, CHECK_ANY) || tw_check_has(set, CHECK_OUTSIDE))
+    if (any)
         problem(s, PLACE_LOOP_UNKNOWN, s->bundle, 0);
+    else if (!found && later > 0)
+        problem(s, PLACE_LOOP_ORDER, s->bundle, later);
     fall_through(s, 0);
 }
 
@@ -214,8 +223,10 @@ static void reach(struct tw_check *c, uint32_t from, uint32_t bundle, unsigned s
     int grown = *place < 0;
 
     (void)from;
+    if (++c->n_ways > CHECK_WAYS_MAX)
+        c->gave_up = 1;
     if (*place < 0 && add_node(c, bundle, slot) < 0) {
-        c->gave_up = 2;
+        c->no_memory = 1;
         return;
     }
     struct tw_check_node *n = &c->nodes[*place];
@@ -240,18 +251,15 @@ static void begin_at(struct tw_check *c, uint32_t bundle)
 static int follow(struct tw_check *c)
 {
     static const struct tw_check_visitor visitor = {reach, NULL};
-    uint32_t steps = 0;
 
-    while (c->n_queued > 0 && c->gave_up == 0) {
+    while (c->n_queued > 0 && !c->gave_up && !c->no_memory) {
         uint32_t node = c->queue[c->queue_at];
         c->queue_at = (c->queue_at + 1) % (c->n * WAYS);
         c->n_queued--;
         c->nodes[node].queued = 0;
         tw_check_next(c, node, &visitor);
-        if (++steps > CHECK_STEPS_MAX / 64)
-            c->gave_up = 1;
     }
-    return c->gave_up == 2 ? TW_E_MEMORY : 0;
+    return c->no_memory ? TW_E_MEMORY : 0;
 }
 
 static int is_reached(const struct tw_check *c, uint32_t bundle)
@@ -262,8 +270,21 @@ static int is_reached(const struct tw_check *c, uint32_t bundle)
     return 0;
 }
 
+static int list_returns(struct tw_check *c)
+{
+    c->returns = calloc((size_t)c->n + 1, sizeof *c->returns);
+    if (c->returns == NULL)
+        return tw_fail(c->err, TW_E_MEMORY, "no memory to check %u bundles", c->n);
+    for (uint32_t i = 0; i + WAYS < c->n; i++)
+        if (c->summaries[i].branch == CHECK_CALL)
+            c->returns[c->n_returns++] = i + WAYS;
+    return 0;
+}
+
 int tw_check_follow(struct tw_check *c, const uint32_t *entries, size_t n_entries)
 {
+    if (list_returns(c) < 0)
+        return TW_E_MEMORY;
     for (size_t i = 0; i < n_entries; i++) {
         int32_t bundle = tw_check_find(c, entries[i]);
         if (bundle >= 0)

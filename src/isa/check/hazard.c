@@ -273,8 +273,10 @@ static void look_back(struct tw_check *c, struct search *s, uint32_t node)
         step_back(c, s);
         for (uint32_t i = 0; i < s->n_now; i++) {
             uint32_t first = c->nodes[s->now[i]].bundle;
-            if (c->summaries[first].reach > distance)
-                check_pair(c, first, bundle, distance);
+            if (c->summaries[first].reach <= distance)
+                continue;
+            check_pair(c, first, bundle, distance);
+            s->steps += 8;
         }
     }
 }

@@ -15,11 +15,12 @@
 
 enum {
     CHECK_LEAF_WORDS = (TW_R_COUNT + 63) / 64,
-    CHECK_FLIGHT = 12,      /* nothing is in flight longer, in bundles */
-    CHECK_HITS_MAX = 20000, /* findings, repeated ones too */
-    CHECK_STEPS_MAX = 40000000,
-    CHECK_TRACKED = 11,    /* LS, LE, lr and p0 .. p7 */
-    CHECK_VALUES_MAX = 254 /* different code addresses that they are followed for */
+    CHECK_FLIGHT = 12,         /* nothing is in flight longer, in bundles */
+    CHECK_HITS_MAX = 20000,    /* findings, repeated ones too */
+    CHECK_STEPS_MAX = 8000000, /* back from bundles */
+    CHECK_WAYS_MAX = 2000000,  /* forward */
+    CHECK_TRACKED = 11,        /* LS, LE, lr and p0 .. p7 */
+    CHECK_VALUES_MAX = 254     /* different code addresses that they are followed for */
 };
 
 enum tw_check_tracked { CHECK_LS, CHECK_LE, CHECK_LR, CHECK_P0 };
@@ -110,7 +111,11 @@ struct tw_check {
 
     struct tw_check_hit *hits;
     size_t n_hits, room_hits;
-    int gave_up; /* some paths have not been looked at */
+    uint32_t *returns; /* bundles behind calls */
+    uint32_t n_returns;
+    uint32_t n_ways;
+    int gave_up;   /* some ways have not been looked at */
+    int no_memory; /* while following them */
 };
 
 /* What place.c finds, as tw_check_hit.what. */
