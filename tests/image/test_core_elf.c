@@ -133,6 +133,19 @@ static void wrong_files_are_refused(void **state)
     }
 }
 
+static void segments_overlap_from_both_sides(void **state)
+{
+    struct made m = small_elf();
+    struct tw_view view = made_view(&m);
+    (void)state;
+    tw_store_u32(m.data + ELF_PROGRAM_HEADERS + 8, 4);
+    tw_store_u32(m.data + ELF_DATA_HEADER + 8, 0); /* eight bytes before it, four too many */
+    damage_refused(&m, read_elf, TW_E_FORMAT, "two segments overlap");
+    tw_store_u32(m.data + ELF_DATA_HEADER + 20, 4);
+    assert_int_equal(read_elf(&view, NULL), 0);
+    made_free(&m);
+}
+
 static void wrong_symbols_are_refused(void **state)
 {
     static const struct {
@@ -316,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_file_is_read),
         cmocka_unit_test(segments_come_by_address),
         cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(segments_overlap_from_both_sides),
         cmocka_unit_test(wrong_symbols_are_refused),
         cmocka_unit_test(too_many_segments_are_refused),
         cmocka_unit_test(damaged_files),

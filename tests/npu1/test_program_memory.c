@@ -104,9 +104,9 @@ static void all_else_is_ignored(void **state)
     CDO(&m, TW_CDO_WRITE, PLACE - 4, 1);
     CDO(&m, TW_CDO_WRITE, PLACE + TW_CORE_PROGRAM_BYTES, 1);
     CDO(&m, TW_CDO_MASK_POLL, PLACE, 1, 1, 1);
-    CDO(&m, TW_CDO_DMA_WRITE, 0, PLACE);                         /* no words */
-    cdo_dma_write(&m, tw_tile_address(0, 1, 0x20000), data, 16); /* data of a memory tile */
-    cdo_dma_write(&m, tw_tile_address(9, 2, 0), data, 16);       /* not our business */
+    CDO(&m, TW_CDO_DMA_WRITE, 0, tw_tile_address(9, 2, 0x20004)); /* no words */
+    cdo_dma_write(&m, tw_tile_address(0, 1, 0x20000), data, 16);  /* data of a memory tile */
+    cdo_dma_write(&m, tw_tile_address(9, 2, 0), data, 16);        /* not our business */
     cdo_dma_write(&m, tw_tile_address(0, 2, 0x20000 - 16), data, 16);
     cdo_dma_write(&m, tw_tile_address(0, 2, 0xffff0), data, 16);
     assert_int_equal(write_all(&m, &memories, NULL), 0);
