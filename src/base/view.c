@@ -46,10 +46,11 @@ int tw_view_table(const struct tw_view *v, uint64_t offset, uint64_t count, uint
 
 int tw_view_string(const struct tw_view *v, uint64_t offset, const char *what, const char **text, struct tw_error *err)
 {
+    uint64_t left = offset < v->size ? v->size - offset : 0;
+    size_t most = left < TW_VIEW_STRING_MAX ? (size_t)left : TW_VIEW_STRING_MAX;
     *text = NULL;
-    if (offset >= v->size || memchr(v->data + offset, 0, v->size - (size_t)offset) == NULL)
-        return tw_view_fail(v, offset, TW_E_FORMAT, err, "%s: no text that ends before byte 0x%" PRIx64, what,
-                            v->at + v->size);
+    if (most == 0 || memchr(v->data + offset, 0, most) == NULL)
+        return tw_view_fail(v, offset, TW_E_FORMAT, err, "%s: no text that ends among the next %zu bytes", what, most);
     *text = (const char *)(v->data + offset);
     return TW_OK;
 }

@@ -35,7 +35,9 @@ int tw_view_part(const struct tw_view *v, uint64_t offset, uint64_t size, const 
 int tw_view_table(const struct tw_view *v, uint64_t offset, uint64_t count, uint32_t entry_size, const char *what,
                   struct tw_view *part, struct tw_error *err);
 
-/* *text = the string at offset; its NUL is inside the view, or TW_E_FORMAT. */
+enum { TW_VIEW_STRING_MAX = 4096 }; /* keeps a search through a large file short */
+
+/* *text = the string at offset; its NUL is inside the view and among TW_VIEW_STRING_MAX bytes, or TW_E_FORMAT. */
 int tw_view_string(const struct tw_view *v, uint64_t offset, const char *what, const char **text, struct tw_error *err);
 
 #endif

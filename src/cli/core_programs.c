@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a list of PDIs may all point to the same bytes; without a limit a small file could ask for endless work.
- */
-#define PDIS_MAX 256
+/* In all sections of a file: several may lie at the same place, and a small file could ask for endless work. */
+#define PDIS_MAX TW_AIE_PDIS_MAX
 
 #define RUNS_MAX (TW_CORE_PROGRAM_BYTES / 8) /* every other word written */
 

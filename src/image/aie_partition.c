@@ -2,6 +2,7 @@
 
 #include "base/little_endian.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Byte offsets by XRT's xclbin.h. An array is its count and the offset of its entries in the section, 32 bits each. */
@@ -58,6 +59,9 @@ static int read_pdi(const struct tw_view *section, const unsigned char *at, stru
     int code = read_array(section, at + PDI_IMAGE, 1, "a PDI", &image, err);
     if (code == 0)
         code = read_array(section, at + PDI_GROUPS, GROUP_BYTES, "the CDO groups of a PDI", &groups, err);
+    if (code == 0 && groups.count > TW_CDO_GROUPS_MAX)
+        code = tw_view_fail(&groups.entries, 0, TW_E_LIMIT, err, "%" PRIu32 " groups of a PDI; at most %d are read",
+                            groups.count, TW_CDO_GROUPS_MAX);
     if (code < 0)
         return code;
     *pdi = (struct tw_aie_pdi){
@@ -66,11 +70,20 @@ static int read_pdi(const struct tw_view *section, const unsigned char *at, stru
     return TW_OK;
 }
 
-static int check_pdi(const struct tw_aie_partition *p, uint32_t i, struct tw_error *err)
+/* *left: the bytes of the section that no PDI before has taken. */
+static int check_pdi(const struct tw_aie_partition *p, uint32_t i, size_t *left, struct tw_error *err)
 {
     struct tw_aie_pdi pdi;
     struct tw_cdo_group group;
     int code = read_pdi(&p->view, p->pdis.data + (size_t)i * PDI_BYTES, &pdi, err);
+    if (code == 0 && pdi.image.size > *left)
+        code = tw_view_fail(&pdi.image, 0, TW_E_FORMAT, err,
+                            "PDI number %" PRIu32 " has 0x%zx bytes, but with those before it, that is more than the "
+                            "section has; they overlap",
+                            i, pdi.image.size);
+    if (code < 0)
+        return code;
+    *left -= pdi.image.size;
     for (uint32_t j = 0; code == 0 && j < pdi.n_groups; j++)
         code = read_group(&p->view, pdi.groups.data + (size_t)j * GROUP_BYTES, &group, err);
     return code;
@@ -97,8 +110,12 @@ int tw_aie_partition_open(const struct tw_view *section, struct tw_aie_partition
     p->start_columns = start_columns.entries;
     p->n_pdis = pdis.count;
     p->pdis = pdis.entries;
+    if (p->n_pdis > TW_AIE_PDIS_MAX)
+        return tw_view_fail(&p->pdis, 0, TW_E_LIMIT, err, "%" PRIu32 " PDIs; at most %d are read", p->n_pdis,
+                            TW_AIE_PDIS_MAX);
+    size_t left = section->size;
     for (uint32_t i = 0; code == 0 && i < p->n_pdis; i++)
-        code = check_pdi(p, i, err);
+        code = check_pdi(p, i, &left, err);
     return code;
 }
 

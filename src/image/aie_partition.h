@@ -5,6 +5,8 @@
 
 #include "image/xclbin.h"
 
+enum tw_aie_partition_limit { TW_AIE_PDIS_MAX = 256, TW_CDO_GROUPS_MAX = 256 /* of a PDI */ };
+
 struct tw_aie_partition {
     struct tw_view view;
     const char *name;
@@ -33,7 +35,10 @@ struct tw_cdo_group {
     struct tw_view kernels; /* their ids, 64 bits each */
 };
 
-/* Checks the section: everything it names, down to the groups, lies inside. Fails with TW_E_FORMAT. */
+/*
+ * Checks the section: everything it names, down to the groups, lies inside, and PDIs do not share bytes: what a small
+ * file may ask for stays small. Fails with TW_E_FORMAT, or TW_E_LIMIT for too many PDIs or groups.
+ */
 int tw_aie_partition_open(const struct tw_view *section, struct tw_aie_partition *p, struct tw_error *err);
 
 /* Of an opened partition: column number i < n_start_columns, PDI number i < n_pdis, its group j < n_groups. */

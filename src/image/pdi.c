@@ -97,7 +97,9 @@ static int open_headers(const struct tw_view *v, uint32_t first_word, uint32_t c
     return code;
 }
 
-static int check_partition(const struct tw_pdi *pdi, uint32_t i, struct tw_error *err)
+/* *left: the bytes of the PDI that no partition before has taken. If many shared them, a small file could ask for much.
+ */
+static int check_partition(const struct tw_pdi *pdi, uint32_t i, size_t *left, struct tw_error *err)
 {
     struct tw_view data, header;
     int code = tw_view_part(&pdi->partitions, (uint64_t)i * PARTITION_BYTES, PARTITION_BYTES, "a partition header",
@@ -109,8 +111,15 @@ static int check_partition(const struct tw_pdi *pdi, uint32_t i, struct tw_error
         return tw_view_fail(&header, PARTITION_UNENCRYPTED, TW_E_FORMAT, err,
                             "the partition's data has 0x%" PRIx32 " words, more than the 0x%" PRIx32 " it takes in all",
                             words, total);
-    return tw_view_part(&pdi->view, 4 * (uint64_t)field(&header, PARTITION_DATA), 4 * (uint64_t)total,
+    code = tw_view_part(&pdi->view, 4 * (uint64_t)field(&header, PARTITION_DATA), 4 * (uint64_t)total,
                         "the data of a partition", &data, err);
+    if (code == 0 && data.size > *left)
+        code = tw_view_fail(
+            &header, PARTITION_TOTAL, TW_E_FORMAT, err,
+            "the partitions up to this one, of 0x%" PRIx32 " words, have more data than the PDI; they overlap", total);
+    if (code == 0)
+        *left -= data.size;
+    return code;
 }
 
 int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error *err)
@@ -133,8 +142,9 @@ int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error 
     if (code == 0)
         code = open_headers(view, field(&table, TABLE_FIRST_PARTITION), pdi->n_partitions, PARTITION_BYTES,
                             "a partition header", &pdi->partitions, err);
+    size_t left = view->size;
     for (uint32_t i = 0; code == 0 && i < pdi->n_partitions; i++)
-        code = check_partition(pdi, i, err);
+        code = check_partition(pdi, i, &left, err);
     return code;
 }
 

@@ -33,8 +33,8 @@ struct tw_pdi_partition {
 int tw_pdi_recognise(const struct tw_view *view);
 
 /*
- * Checks the headers with their checksums, and that all partitions lie inside the view. Fails with TW_E_FORMAT, or
- * TW_E_UNSUPPORTED for another version.
+ * Checks the headers with their checksums, and that all partitions lie inside the view and have no more data than it.
+ * Fails with TW_E_FORMAT, or TW_E_UNSUPPORTED for another version.
  */
 int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error *err);
 

@@ -64,6 +64,17 @@ static void strings_end_inside(void **state)
     assert_int_equal(tw_view_string(&whole, 16, "text", &text, NULL), TW_E_FORMAT);
 }
 
+static void strings_are_not_searched_for_without_end(void **state)
+{
+    static unsigned char text[TW_VIEW_STRING_MAX + 8];
+    const struct tw_view view = {text, sizeof text, "file", 0};
+    const char *found;
+    (void)state;
+    memset(text, 'x', TW_VIEW_STRING_MAX);
+    assert_int_equal(tw_view_string(&view, 0, "text", &found, NULL), TW_E_FORMAT);
+    assert_int_equal(tw_view_string(&view, 1, "text", &found, NULL), 0);
+}
+
 static void messages_say_where(void **state)
 {
     struct tw_view part;
@@ -81,9 +92,8 @@ static void messages_say_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_know_their_place),
-        cmocka_unit_test(nothing_lies_outside),
-        cmocka_unit_test(strings_end_inside),
+        cmocka_unit_test(parts_know_their_place), cmocka_unit_test(nothing_lies_outside),
+        cmocka_unit_test(strings_end_inside),     cmocka_unit_test(strings_are_not_searched_for_without_end),
         cmocka_unit_test(messages_say_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

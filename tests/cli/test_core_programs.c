@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -160,31 +161,32 @@ static void files_for_others_are_refused(void **state)
     made_free(&m);
 }
 
-/* The list of PDIs is put where more of them fit; they are all the same. */
+/* An xclbin with two partitions of n PDIs each, the second at the place of the first. */
+static struct made twice(unsigned n)
+{
+    struct made *pdis = calloc(n, sizeof *pdis), partition = {0}, m = {0};
+    assert_non_null(pdis);
+    for (unsigned i = 0; i < n; i++)
+        make_pdi_of(&pdis[i], 1);
+    make_partition(&partition, pdis, n);
+    make_xclbin(&m, &partition);
+    memcpy(m.data + 0x1c8, m.data + 0x1c8 + 40, 40);
+    for (unsigned i = 0; i < n; i++)
+        made_free(&pdis[i]);
+    free(pdis);
+    made_free(&partition);
+    return m;
+}
+
 static void too_many_pdis_are_refused(void **state)
 {
-    struct made pdi = {0}, partition = {0}, m = {0};
+    struct made m = twice(128);
     (void)state;
-    make_pdi_of(&pdi, 1);
-    make_partition(&partition, &pdi, 1);
-    tw_store_u32(partition.data + 0x78, 257);
-    tw_store_u32(partition.data + 0x7c, (uint32_t)partition.size);
-    uint32_t size = tw_load_u32(partition.data + 0xc8 + 16), at = tw_load_u32(partition.data + 0xc8 + 20);
-    for (unsigned i = 0; i < 257; i++) {
-        made_zeros(&partition, 16);
-        made_word(&partition, size);
-        made_word(&partition, at);
-        made_zeros(&partition, 72);
-    }
-    make_xclbin(&m, &partition);
-    damage_refused(&m, walk, TW_E_LIMIT, "257 PDIs; at most 256");
-    made_free(&m);
-    tw_store_u32(partition.data + 0x78, 256);
-    make_xclbin(&m, &partition);
     assert_int_equal(seen_in(&m).n, 256);
     made_free(&m);
-    made_free(&pdi);
-    made_free(&partition);
+    m = twice(129);
+    damage_refused(&m, walk, TW_E_LIMIT, "129 PDIs; at most 256 in a file are read");
+    made_free(&m);
 }
 
 static int stop(void *arg, const struct tw_core_program *p, struct tw_error *err)

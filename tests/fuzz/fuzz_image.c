@@ -6,10 +6,11 @@
 
 #include "base/little_endian.h"
 #include "cli/core_programs.h"
-#include "image/aie_partition.h"
 #include "image/core_elf.h"
 #include "image/make_image.h"
-#include "image/xclbin_tables.h"
+#include "image/pdi.h"
+#include "image/touch.h"
+#include "image/xclbin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,80 +56,6 @@ static int visit(void *arg, const struct tw_core_program *p, struct tw_error *er
     return 0;
 }
 
-static unsigned sum_of(struct tw_view v)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < v.size; i += 1 + v.size / 64)
-        sum += v.data[i];
-    return sum;
-}
-
-/* Reads all that a partition offers. */
-static unsigned touch_partition(const struct tw_view *section)
-{
-    struct tw_aie_partition p;
-    struct tw_error err = {0};
-    unsigned sum = 0;
-    if (checked(tw_aie_partition_open(section, &p, &err), &err) < 0)
-        return 0;
-    for (uint32_t i = 0; i < p.n_start_columns; i++)
-        sum += tw_aie_partition_start(&p, i);
-    for (uint32_t i = 0; i < p.n_pdis; i++) {
-        struct tw_aie_pdi pdi;
-        tw_aie_partition_pdi(&p, i, &pdi);
-        sum += sum_of(pdi.image);
-        for (uint32_t j = 0; j < pdi.n_groups; j++) {
-            struct tw_cdo_group group;
-            tw_aie_pdi_group(&pdi, j, &group);
-            sum += sum_of(group.kernels) + (unsigned)strlen(group.name);
-        }
-    }
-    return sum;
-}
-
-static unsigned touch_tables(const struct tw_view *section)
-{
-    struct tw_table table;
-    struct tw_error err = {0};
-    unsigned sum = 0;
-    if (checked(tw_memories_open(section, &table, &err), &err) == 0)
-        for (uint32_t i = 0; i < table.count; i++) {
-            struct tw_memory memory;
-            tw_memory_read(&table, i, &memory);
-            sum += memory.type + (unsigned)strlen(memory.tag);
-        }
-    err = (struct tw_error){0};
-    if (checked(tw_ips_open(section, &table, &err), &err) == 0)
-        for (uint32_t i = 0; i < table.count; i++) {
-            struct tw_ip ip;
-            tw_ip_read(&table, i, &ip);
-            sum += ip.type + (unsigned)strlen(ip.name);
-        }
-    err = (struct tw_error){0};
-    if (checked(tw_connections_open(section, &table, &err), &err) == 0)
-        for (uint32_t i = 0; i < table.count; i++) {
-            struct tw_connection connection;
-            tw_connection_read(&table, i, &connection);
-            sum += (unsigned)connection.memory;
-        }
-    return sum;
-}
-
-static unsigned touch_xclbin(const struct tw_view *view)
-{
-    struct tw_xclbin x;
-    struct tw_error err = {0};
-    unsigned sum = 0;
-    if (checked(tw_xclbin_open(view, &x, &err), &err) < 0)
-        return 0;
-    for (uint32_t i = 0; i < x.n_sections && i < 16; i++) { /* more of them only take time */
-        struct tw_xclbin_section s;
-        tw_xclbin_section(&x, i, &s);
-        sum += (unsigned)strlen(s.name) + touch_partition(&s.data) + touch_tables(&s.data);
-    }
-    return sum;
-}
-
 /* What was read can be written, and is then read as the same. */
 static void rewrite_elf(const struct tw_view *view)
 {
@@ -168,8 +95,12 @@ static void read_all(unsigned char *data, size_t size)
     struct tw_view view = {data, size, "input", 0};
     struct tw_error err = {0};
     checked(tw_core_programs(&view, visit, NULL, &err), &err);
-    touch_xclbin(&view);
-    if (tw_elf_recognise(&view))
+    err = (struct tw_error){0};
+    if (tw_xclbin_recognise(&view))
+        checked(touch_xclbin(&view, &err), &err);
+    else if (tw_pdi_recognise(&view))
+        checked(touch_pdi(&view, &err), &err);
+    else if (tw_elf_recognise(&view))
         rewrite_elf(&view);
 }
 

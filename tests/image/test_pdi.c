@@ -4,6 +4,7 @@
 #include "base/little_endian.h"
 #include "image/damage.h"
 #include "image/make_image.h"
+#include "image/touch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,27 +22,6 @@ static struct made small_pdi(void)
     make_pdi(&m, &cdo);
     made_free(&cdo);
     return m;
-}
-
-static int read_pdi(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_pdi pdi;
-    struct tw_pdi_image image;
-    struct tw_pdi_partition partition;
-    unsigned sum = 0;
-    int code = tw_pdi_open(view, &pdi, err);
-    if (code < 0)
-        return code;
-    for (uint32_t i = 0; i < pdi.n_images; i++) {
-        tw_pdi_image(&pdi, i, &image);
-        sum += (unsigned)strlen(image.name);
-    }
-    for (uint32_t i = 0; i < pdi.n_partitions; i++) {
-        tw_pdi_partition(&pdi, i, &partition);
-        for (size_t b = 0; b < partition.data.size; b++)
-            sum += partition.data.data[b];
-    }
-    return sum == UINT32_MAX ? 1 : 0;
 }
 
 static void a_pdi_is_read(void **state)
@@ -82,7 +62,7 @@ static void published_checksums(void **state)
     assert_int_equal(tw_load_u32(m.data + 0xcc), 0x1d39289c);
     assert_int_equal(tw_load_u32(m.data + 0x14c), 0xfdfff8e9);
     struct tw_view view = made_view(&m);
-    assert_int_equal(read_pdi(&view, NULL), 0);
+    assert_int_equal(touch_pdi(&view, NULL), 0);
     made_free(&m);
     made_free(&cdo);
 }
@@ -114,18 +94,47 @@ static void wrong_headers_are_refused(void **state)
         tw_store_u32(m.data + changes[i].at, changes[i].value);
         if (changes[i].signed_)
             pdi_sign(m.data);
-        damage_refused(&m, read_pdi, changes[i].code, changes[i].words);
+        damage_refused(&m, touch_pdi, changes[i].code, changes[i].words);
         made_free(&m);
     }
+}
+
+/* A PDI with a second partition that has the data of the first. */
+static struct made shared_data(size_t bytes)
+{
+    struct made cdo = {0}, m = {0};
+    unsigned char header[128];
+    made_zeros(&cdo, bytes);
+    make_pdi(&m, &cdo);
+    memcpy(header, m.data + 0xd0, sizeof header);
+    tw_store_u32(m.data + 0x1c, 2);
+    tw_store_u32(m.data + 0x20, (uint32_t)m.size / 4);
+    for (int i = 0; i < 2; i++)
+        made_bytes(&m, header, sizeof header);
+    pdi_sign(m.data);
+    made_free(&cdo);
+    return m;
+}
+
+static void partitions_do_not_share_all(void **state)
+{
+    struct made m = shared_data(256); /* the headers alone are that large: not too much in all */
+    struct tw_view view = made_view(&m);
+    (void)state;
+    assert_int_equal(touch_pdi(&view, NULL), 0);
+    made_free(&m);
+    m = shared_data(2048);
+    damage_refused(&m, touch_pdi, TW_E_FORMAT, "they overlap");
+    made_free(&m);
 }
 
 static void damaged_files(void **state)
 {
     struct made m = small_pdi();
     (void)state;
-    damage_truncate(&m, read_pdi);
-    damage_words(&m, read_pdi, NULL);
-    damage_words(&m, read_pdi, pdi_sign);
+    damage_truncate(&m, touch_pdi);
+    damage_words(&m, touch_pdi, NULL);
+    damage_words(&m, touch_pdi, pdi_sign);
     made_free(&m);
 }
 
@@ -135,6 +144,7 @@ int main(void)
         cmocka_unit_test(a_pdi_is_read),
         cmocka_unit_test(published_checksums),
         cmocka_unit_test(wrong_headers_are_refused),
+        cmocka_unit_test(partitions_do_not_share_all),
         cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "image/aie_partition.h"
 #include "image/damage.h"
 #include "image/make_image.h"
+#include "image/touch.h"
 #include "image/xclbin_tables.h"
 
 #include <setjmp.h>
@@ -28,95 +29,6 @@ static struct made two_pdis(void)
         made_free(&pdis[i]);
     made_free(&partition);
     return m;
-}
-
-static unsigned sum_of(struct tw_view v)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < v.size; i++)
-        sum += v.data[i];
-    return sum;
-}
-
-/* Reads a section as what it is, to its last byte. */
-static int read_partition(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_aie_partition p;
-    int code = tw_aie_partition_open(view, &p, err);
-    unsigned sum = 0;
-    if (code < 0)
-        return code;
-    for (uint32_t i = 0; i < p.n_start_columns; i++)
-        sum += tw_aie_partition_start(&p, i);
-    for (uint32_t i = 0; i < p.n_pdis; i++) {
-        struct tw_aie_pdi pdi;
-        tw_aie_partition_pdi(&p, i, &pdi);
-        sum += sum_of(pdi.image);
-        for (uint32_t j = 0; j < pdi.n_groups; j++) {
-            struct tw_cdo_group group;
-            tw_aie_pdi_group(&pdi, j, &group);
-            sum += sum_of(group.kernels) + (unsigned)strlen(group.name);
-        }
-    }
-    return sum == UINT32_MAX ? 1 : 0;
-}
-
-static int read_memories(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_table table;
-    struct tw_memory memory;
-    int code = tw_memories_open(view, &table, err);
-    for (uint32_t i = 0; code == 0 && i < table.count; i++)
-        tw_memory_read(&table, i, &memory);
-    return code;
-}
-
-static int read_ips(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_table table;
-    struct tw_ip ip;
-    int code = tw_ips_open(view, &table, err);
-    for (uint32_t i = 0; code == 0 && i < table.count; i++)
-        tw_ip_read(&table, i, &ip);
-    return code;
-}
-
-static int read_connections(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_table table;
-    struct tw_connection connection;
-    int code = tw_connections_open(view, &table, err);
-    for (uint32_t i = 0; code == 0 && i < table.count; i++)
-        tw_connection_read(&table, i, &connection);
-    return code;
-}
-
-static int read_section(const struct tw_xclbin_section *s, struct tw_error *err)
-{
-    switch (s->kind) {
-    case TW_XCLBIN_MEM_TOPOLOGY:
-        return read_memories(&s->data, err);
-    case TW_XCLBIN_IP_LAYOUT:
-        return read_ips(&s->data, err);
-    case TW_XCLBIN_CONNECTIVITY:
-        return read_connections(&s->data, err);
-    case TW_XCLBIN_AIE_PARTITION:
-        return read_partition(&s->data, err);
-    default:
-        return 0;
-    }
-}
-
-static int read_xclbin(const struct tw_view *view, struct tw_error *err)
-{
-    struct tw_xclbin x;
-    struct tw_xclbin_section s;
-    int code = tw_xclbin_open(view, &x, err);
-    for (uint32_t i = 0; code == 0 && i < x.n_sections; i++) {
-        tw_xclbin_section(&x, i, &s);
-        code = read_section(&s, err);
-    }
-    return code;
 }
 
 static struct tw_view section_of(const struct made *m, uint32_t i)
@@ -251,7 +163,7 @@ static void wrong_files_are_refused(void **state)
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct made m = two_pdis();
         tw_store_u32(m.data + changes[i].at, changes[i].value);
-        damage_refused(&m, read_xclbin, TW_E_FORMAT, changes[i].words);
+        damage_refused(&m, touch_xclbin, TW_E_FORMAT, changes[i].words);
         made_free(&m);
     }
 }
@@ -278,18 +190,50 @@ static void wrong_partitions_are_refused(void **state)
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct made m = two_pdis();
         tw_store_u32(m.data + section_of(&m, 1).at + changes[i].at, changes[i].value);
-        damage_refused(&m, read_xclbin, TW_E_FORMAT, changes[i].words);
+        damage_refused(&m, touch_xclbin, TW_E_FORMAT, changes[i].words);
         made_free(&m);
     }
 }
 
+/* Changes one word of the section and expects another refusal. */
+static void assert_partition_refused(const struct made *partition, size_t at, uint32_t value, int code,
+                                     const char *words)
+{
+    struct made m = {0};
+    made_bytes(&m, partition->data, partition->size);
+    tw_store_u32(m.data + at, value);
+    damage_refused(&m, touch_partition, code, words);
+    made_free(&m);
+}
+
+static void small_files_ask_for_little(void **state)
+{
+    enum { MANY = TW_AIE_PDIS_MAX + 1, LIST = 0xc8 };
+    static struct made pdis[MANY];
+    struct made partition = {0};
+    (void)state;
+    made_bytes(&pdis[0], "pdi", 3);
+    make_partition(&partition, pdis, MANY);
+    damage_refused(&partition, touch_partition, TW_E_LIMIT, "257 PDIs; at most 256");
+    tw_store_u32(partition.data + 0x78, MANY - 1);
+    struct tw_view view = made_view(&partition);
+    assert_int_equal(touch_partition(&view, NULL), 0);
+    assert_partition_refused(&partition, LIST + 24, TW_CDO_GROUPS_MAX + 1, TW_E_LIMIT, "257 groups");
+    tw_store_u32(partition.data + LIST + 16, (uint32_t)partition.size); /* the first takes the whole section */
+    tw_store_u32(partition.data + LIST + 20, 0);
+    assert_int_equal(touch_partition(&view, NULL), 0);
+    assert_partition_refused(&partition, LIST + 96 + 16, 1, TW_E_FORMAT, "they overlap");
+    made_free(&partition);
+    made_free(&pdis[0]);
+}
+
 static void damaged_files(void **state)
 {
-    static damage_read *const readers[] = {read_memories, read_partition, NULL, read_ips, read_connections};
+    static damage_read *const readers[] = {touch_memories, touch_partition, NULL, touch_ips, touch_connections};
     struct made m = two_pdis();
     (void)state;
-    damage_truncate(&m, read_xclbin);
-    damage_words(&m, read_xclbin, NULL);
+    damage_truncate(&m, touch_xclbin);
+    damage_words(&m, touch_xclbin, NULL);
     for (uint32_t i = 0; i < 5; i++) {
         struct tw_view section = section_of(&m, i);
         struct made part = {0};
@@ -297,7 +241,7 @@ static void damaged_files(void **state)
             continue;
         made_bytes(&part, section.data, section.size);
         damage_words(&part, readers[i], NULL);
-        if (readers[i] != read_partition)
+        if (readers[i] != touch_partition)
             damage_truncate(&part, readers[i]);
         made_free(&part);
     }
@@ -312,6 +256,7 @@ int main(void)
         cmocka_unit_test(the_tables),
         cmocka_unit_test(wrong_files_are_refused),
         cmocka_unit_test(wrong_partitions_are_refused),
+        cmocka_unit_test(small_files_ask_for_little),
         cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
