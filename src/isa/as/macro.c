@@ -168,7 +168,8 @@ static int read_arguments(struct tw_as *a, const struct tw_as_macro *m, struct t
             return tw_as_fault(a, at, "%.*s is given twice", tw_as_width(m->parameters[number].name),
                                m->parameters[number].name.text);
         if (m->parameters[number].rest) {
-            item = tw_as_trim(whole);
+            whole.size -= (size_t)(item.text - whole.text);
+            item = (struct tw_as_span){item.text, whole.size};
             more = 0;
         }
         given[number] = 1;

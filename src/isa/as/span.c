@@ -50,6 +50,13 @@ static size_t quoted_end(struct tw_as_span s, size_t i)
     return end < s.size ? end + 1 : s.size;
 }
 
+/* The end of the character constant that begins at i, or i + 1 when it is none. */
+static size_t character_end(struct tw_as_span s, size_t i)
+{
+    size_t end = i + (i + 1 < s.size && s.text[i + 1] == '\\' ? 3 : 2);
+    return end < s.size && s.text[end] == '\'' ? end + 1 : i + 1;
+}
+
 int tw_as_take_item(struct tw_as_span *s, struct tw_as_span *item)
 {
     size_t i = 0;
@@ -58,7 +65,7 @@ int tw_as_take_item(struct tw_as_span *s, struct tw_as_span *item)
     while (i < s->size && (s->text[i] != ',' || depth > 0)) {
         char c = s->text[i];
         depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-        i = c == '"' ? quoted_end(*s, i) : i + 1;
+        i = c == '"' ? quoted_end(*s, i) : c == '\'' ? character_end(*s, i) : i + 1;
     }
     int more = i < s->size;
     *item = tw_as_trim((struct tw_as_span){s->text, i});
