@@ -75,8 +75,8 @@ static void jump_to(struct step *s, uint32_t from, uint32_t address)
 {
     int32_t to = tw_check_find(s->c, address);
 
-    if (address % TW_TARGET_ALIGN != 0)
-        problem(s, PLACE_TARGET_ALIGN, from, address);
+    if (to >= 0 && address % TW_TARGET_ALIGN != 0 && s->c->summaries[from].tracked_target != CHECK_LR)
+        problem(s, PLACE_TARGET_ALIGN, from, address); /* of returns the call is told */
     if (to >= 0)
         go(s, (uint32_t)to, 0);
     else if (s->c->n > 0 && address >= s->c->bundles[0].address &&

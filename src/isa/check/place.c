@@ -46,20 +46,20 @@ static void check_end(struct tw_check *c, uint32_t bundle, uint32_t address)
 {
     int32_t end = tw_check_find(c, address);
 
-    if (address % TW_TARGET_ALIGN != 0)
-        add(c, PLACE_LOOP_END_ALIGN, bundle, UINT32_MAX, address);
     if (end < 0)
         add(c, PLACE_LOOP_END_MISSING, bundle, UINT32_MAX, address);
+    else if (address % TW_TARGET_ALIGN != 0)
+        add(c, PLACE_LOOP_END_ALIGN, bundle, UINT32_MAX, address);
     else if (c->bundles[end].size != TW_LOOP_END_BYTES)
         add(c, PLACE_LOOP_END_SIZE, (uint32_t)end, bundle, c->bundles[end].size);
 }
 
 static void check_start(struct tw_check *c, uint32_t bundle, uint32_t address)
 {
-    if (address % TW_TARGET_ALIGN != 0)
-        add(c, PLACE_LOOP_START_ALIGN, bundle, UINT32_MAX, address);
     if (tw_check_find(c, address) < 0)
         add(c, PLACE_LOOP_START_MISSING, bundle, UINT32_MAX, address);
+    else if (address % TW_TARGET_ALIGN != 0)
+        add(c, PLACE_LOOP_START_ALIGN, bundle, UINT32_MAX, address);
 }
 
 /* The values that a bundle gives LS and LE. */
@@ -101,48 +101,67 @@ static void check_part_word(struct tw_check *c, const struct tw_check_node *n)
 struct distances {
     uint32_t *bytes;
     uint32_t *queue;
+    uint8_t *queued;
+    uint32_t n_nodes; /* room in each */
 };
 
-/* Looks for writes of LC, LS and LE too near before the end of a loop. */
-static void check_setup(struct tw_check *c, struct distances *d, uint32_t end)
+/* Goes back from a loop's end; a node is looked at again when a shorter way to it turns up. */
+static void measure(const struct tw_check *c, struct distances *d, uint32_t end)
 {
-    uint32_t first = 0, n = 0;
+    uint32_t first = 0, n = 1;
 
     d->bytes[end] = 0;
-    d->queue[n++] = end;
-    while (first < n) {
-        uint32_t node = d->queue[first++];
+    d->queue[0] = end;
+    while (n > 0) {
+        uint32_t node = d->queue[first];
+        first = (first + 1) % d->n_nodes;
+        n--;
+        d->queued[node] = 0;
         for (uint32_t k = c->first_before[node]; k < c->first_before[node + 1]; k++) {
-            uint32_t from = c->before[k], bundle = c->nodes[from].bundle;
-            uint32_t bytes = d->bytes[node] + c->bundles[bundle].size;
-            if (bytes >= TW_LOOP_SETUP_BYTES || d->bytes[from] != UINT32_MAX)
+            uint32_t from = c->before[k], bytes = d->bytes[node] + c->bundles[c->nodes[from].bundle].size;
+            if (bytes >= TW_LOOP_SETUP_BYTES || bytes >= d->bytes[from])
                 continue;
             d->bytes[from] = bytes;
-            d->queue[n++] = from;
-            if (c->summaries[bundle].sets_loop)
-                add(c, PLACE_LOOP_SETUP, c->nodes[end].bundle, bundle, bytes);
+            if (d->queued[from])
+                continue;
+            d->queued[from] = 1;
+            d->queue[(first + n++) % d->n_nodes] = from;
         }
     }
-    for (uint32_t i = 0; i < n; i++)
-        d->bytes[d->queue[i]] = UINT32_MAX;
+}
+
+/* Tells the nearest write of LC, LS or LE that is too near before the end of a loop. */
+static void check_setup(struct tw_check *c, struct distances *d, uint32_t end)
+{
+    uint32_t nearest = UINT32_MAX;
+
+    for (uint32_t i = 0; i < c->n_nodes; i++)
+        d->bytes[i] = UINT32_MAX;
+    measure(c, d, end);
+    for (uint32_t i = 0; i < c->n_nodes; i++)
+        if (c->summaries[c->nodes[i].bundle].sets_loop && d->bytes[i] > 0 && d->bytes[i] != UINT32_MAX &&
+            (nearest == UINT32_MAX || d->bytes[i] < d->bytes[nearest]))
+            nearest = i;
+    if (nearest != UINT32_MAX)
+        add(c, PLACE_LOOP_SETUP, c->nodes[end].bundle, c->nodes[nearest].bundle, d->bytes[nearest]);
 }
 
 static void check_ends(struct tw_check *c)
 {
-    struct distances d = {malloc(((size_t)c->n_nodes + 1) * sizeof *d.bytes),
-                          malloc(((size_t)c->n_nodes + 1) * sizeof *d.queue)};
+    size_t n = (size_t)c->n_nodes + 1;
+    struct distances d = {malloc(n * sizeof *d.bytes), malloc(n * sizeof *d.queue), calloc(n, 1), (uint32_t)n};
+    int memory = d.bytes != NULL && d.queue != NULL && d.queued != NULL;
 
-    for (uint32_t i = 0; d.bytes != NULL && i < c->n_nodes; i++)
-        d.bytes[i] = UINT32_MAX;
-    for (uint32_t i = 0; d.bytes != NULL && d.queue != NULL && i < c->n_nodes; i++) {
+    for (uint32_t i = 0; memory && i < c->n_nodes; i++) {
         if (!is_end(c, &c->nodes[i]))
             continue;
         check_part_word(c, &c->nodes[i]);
         check_setup(c, &d, i);
     }
-    c->gave_up |= d.bytes == NULL || d.queue == NULL;
+    c->gave_up |= !memory;
     free(d.bytes);
     free(d.queue);
+    free(d.queued);
 }
 
 void tw_check_places(struct tw_check *c)
