@@ -45,7 +45,7 @@ int tw_own_reserve(struct tw_host *h, size_t floats, struct tw_error *err)
     if ((bytes == 0 && floats > 0) || tw_mul_size(bytes, h->threads, &all))
         return too_large(floats, err);
     int rc = reserve(&h->own, all, err);
-    if (rc == TW_OK && bytes > h->slice)
+    if (rc == TW_OK)
         h->slice = bytes;
     return rc;
 }
@@ -73,10 +73,10 @@ struct tw_operand tw_operand_matrix(const struct tw_operand *x, int64_t b)
     return m;
 }
 
+/* Strides are whole elements; only the caller's memory may lie oddly. */
 int tw_operand_direct(const struct tw_operand *x)
 {
-    size_t odd = (uintptr_t)x->data % sizeof(float) | x->row_stride % sizeof(float) | x->batch_stride % sizeof(float);
-    return x->type == TW_F32 && odd == 0;
+    return x->type == TW_F32 && (uintptr_t)x->data % sizeof(float) == 0;
 }
 
 const float *tw_row_read(const struct tw_kernels *k, const struct tw_operand *x, int64_t row, int64_t col, int64_t n,

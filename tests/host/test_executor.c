@@ -1,6 +1,7 @@
 /* The executor itself: what it refuses, and results that do not depend on threads or on how work is divided. */
 #include "base/random.h"
 #include "host/host.h"
+#include "host/reference.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -183,6 +184,37 @@ static void product_in_parts(void **state)
     free(out);
 }
 
+/* Keys are taken in pieces of 240: queries whose last key lies just before, on and after the seam. */
+static void few_queries_across_pieces(void **state)
+{
+    (void)state;
+    enum { WIDTH_OF_HEADS = 32, QUERIES = 5, KEYS = 490 };
+    struct tw_error err;
+    float *q = random_floats(QUERIES * WIDTH_OF_HEADS, 1), *out = random_floats(QUERIES * WIDTH_OF_HEADS, 4);
+    float *k = random_floats(KEYS * WIDTH_OF_HEADS, 2), *v = random_floats(KEYS * WIDTH_OF_HEADS, 3);
+    for (int32_t past = 234; past < 486; past += past == 243 ? 231 : 1) {
+        double want[QUERIES * WIDTH_OF_HEADS];
+        struct tw_reference *reference;
+        struct tw_graph *g = tw_graph_create();
+        tw_id to = tw_graph_bind(g, "out", TW_F32, WIDTH_OF_HEADS, QUERIES, 1, out);
+        tw_graph_attention(g, to, tw_graph_bind(g, "q", TW_F32, WIDTH_OF_HEADS, QUERIES, 1, q),
+                           tw_graph_bind(g, "k", TW_F32, WIDTH_OF_HEADS, KEYS, 1, k),
+                           tw_graph_bind(g, "v", TW_F32, WIDTH_OF_HEADS, KEYS, 1, v), 2, 0.5f, 1, past);
+        assert_int_equal(tw_graph_finish(g, &err), TW_OK);
+        assert_int_equal(tw_reference_run(g, NULL, &reference, &err), TW_OK);
+        assert_int_equal(tw_reference_get(reference, to, want, &err), TW_OK);
+        run(g, 1, NULL);
+        for (int i = 0; i < QUERIES * WIDTH_OF_HEADS; i++)
+            assert_true(fabs((double)out[i] - want[i]) <= 0x1p-20);
+        tw_reference_destroy(reference);
+        tw_graph_destroy(g);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(out);
+}
+
 /* One executor, run after run: smaller and larger graphs share its memory. */
 static void one_executor_for_many_graphs(void **state)
 {
@@ -211,13 +243,10 @@ static void one_executor_for_many_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_kernels),
-        cmocka_unit_test(too_many_threads),
-        cmocka_unit_test(unfinished_graph),
-        cmocka_unit_test(default_options),
-        cmocka_unit_test(same_bits_on_any_threads),
-        cmocka_unit_test(product_in_parts),
-        cmocka_unit_test(one_executor_for_many_graphs),
+        cmocka_unit_test(unknown_kernels),           cmocka_unit_test(too_many_threads),
+        cmocka_unit_test(unfinished_graph),          cmocka_unit_test(default_options),
+        cmocka_unit_test(same_bits_on_any_threads),  cmocka_unit_test(product_in_parts),
+        cmocka_unit_test(few_queries_across_pieces), cmocka_unit_test(one_executor_for_many_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

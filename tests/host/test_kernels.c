@@ -62,13 +62,16 @@ static int same_half(enum tw_type type, const unsigned char *a, const unsigned c
 static void check_narrow(const struct tw_kernels *k, struct tw_random *r)
 {
     static const enum tw_type types[] = {TW_F32, TW_F16, TW_BF16};
+    static const uint32_t nans[] = {0x7f800001, 0x7fffffff, 0xff800001, 0xffffffff}; /* rounding must not end them */
     for (size_t t = 0; t < 3; t++)
         for (int round = 0; round < 60; round++) {
             int64_t n = tw_random_range(r, 0, 100);
             size_t bytes = tw_row_bytes(types[t], n), each = tw_row_bytes(types[t], 1);
             float *src = random_floats(r, n, -3, 3);
             for (int64_t i = 0; i < n; i++)
-                src[i] = round % 2 ? wild(r) : tw_bits_float((uint32_t)tw_random_u64(r));
+                src[i] = round % 3 == 0   ? wild(r)
+                         : round % 3 == 1 ? tw_bits_float((uint32_t)tw_random_u64(r))
+                                          : tw_bits_float(nans[tw_random_range(r, 0, 3)]);
             unsigned char got[512], want[512];
             memset(got, 0xa5, sizeof got);
             memset(want, 0xa5, sizeof want);
@@ -237,6 +240,30 @@ static void check_weigh(const struct tw_kernels *k, struct tw_random *r)
     }
 }
 
+/*
+ * Many equal terms are the worst that a float sum can be given: each addition rounds the same way. Twice the agreed
+ * error is what sums of 64 in a register stay under; sums of 256 would take four times of it.
+ */
+static void check_equal_terms(const struct tw_kernels *k, struct tw_random *r)
+{
+    enum { LONG = 2048 };
+    int mr = k->tile_rows, nr = k->tile_cols;
+    for (int round = 0; round < 20; round++) {
+        float x = random_in(r, 1, 2), y = random_in(r, 1, 2);
+        float *a = random_floats(r, LONG * TW_TILE_MAX, x, x), *b = random_floats(r, LONG * TW_TILE_MAX, y, y);
+        float c[TW_TILE_MAX * TW_TILE_MAX], dot, o = 0;
+        double term = (double)x * (double)y;
+        k->tile(mr, TW_CHUNK, a, b, c, nr, 0);
+        assert_true(near(c[0], (float)(TW_CHUNK * term), 2 * TW_CHUNK * term));
+        k->dots(TW_F32, 1, LONG, a, LONG, (const unsigned char *)b, 0, 1, &dot, 1);
+        assert_true(near(dot, (float)(LONG * term), 2 * LONG * term));
+        k->weigh(TW_F32, 1, TW_CHUNK, a, TW_CHUNK, (const unsigned char *)b, sizeof y, 1, &o, 1);
+        assert_true(near(o, (float)(TW_CHUNK * term), 2 * TW_CHUNK * term));
+        free(a);
+        free(b);
+    }
+}
+
 static void widen(void **state)
 {
     (void)state;
@@ -273,6 +300,12 @@ static void tile_of_edges(void **state)
     for_each_table(check_tile_of_edges);
 }
 
+static void equal_terms(void **state)
+{
+    (void)state;
+    for_each_table(check_equal_terms);
+}
+
 static void dots(void **state)
 {
     (void)state;
@@ -288,8 +321,9 @@ static void weigh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(widen), cmocka_unit_test(all_halves),    cmocka_unit_test(narrow), cmocka_unit_test(transpose),
-        cmocka_unit_test(tile),  cmocka_unit_test(tile_of_edges), cmocka_unit_test(dots),   cmocka_unit_test(weigh),
+        cmocka_unit_test(widen),       cmocka_unit_test(all_halves), cmocka_unit_test(narrow),
+        cmocka_unit_test(transpose),   cmocka_unit_test(tile),       cmocka_unit_test(tile_of_edges),
+        cmocka_unit_test(equal_terms), cmocka_unit_test(dots),       cmocka_unit_test(weigh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
