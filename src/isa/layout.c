@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PHASES 8           /* even addresses modulo 16 */
+#define PHASES 8 /* even addresses modulo 16 */
 #define UNREACHED UINT32_MAX
-#define SIZES 9            /* bytes / 2 of a bundle: 1 .. 8 */
+#define SIZES 9 /* bytes / 2 of a bundle: 1 .. 8 */
 
 /* The format that gives a bundle each size, -1: none. */
 struct sizes {

@@ -22,10 +22,10 @@ struct tw_placed {
 
 /*
  * Gives n bundles, one after the other from `address` (even) on, their formats, sizes and addresses. The bundle behind
- * the delay slots of a jl is aligned too: it is where the callee returns to. Least total size under these rules. Returns
- * 0, or a code with a sentence that names the bundle by its number:
- * TW_E_FORMAT when fixed formats make an alignment or the distance to a loop end impossible, or no format carries the
- * slots; TW_E_LIMIT when the code ends behind program memory (TW_PROGRAM_BYTES); TW_E_MEMORY.
+ * the delay slots of a jl is aligned too: it is where the callee returns to. Least total size under these rules.
+ * Returns 0, or a code with a sentence that names the bundle by its number: TW_E_FORMAT when fixed formats make an
+ * alignment or the distance to a loop end impossible, or no format carries the slots; TW_E_LIMIT when the code ends
+ * behind program memory (TW_PROGRAM_BYTES); TW_E_MEMORY.
  */
 int tw_layout(struct tw_placed *bundles, size_t n, uint32_t address, struct tw_error *err);
 

@@ -55,16 +55,16 @@ struct tw_sched_label {
 /* What came of one loop. Bundles count whole bundles in the code, not executed ones. */
 struct tw_loop_report {
     unsigned line;
-    int64_t trips;         /* -1: in a register */
-    unsigned operations;   /* of one iteration */
-    unsigned interval;     /* bundles from one iteration to the next (initiation interval) */
-    unsigned bound;        /* its lower bound */
-    char bound_by[64];     /* what sets it: "slot vec (64 of 64)", "the recurrence through line 12" */
-    char above[160];       /* why the interval is not the bound; empty when it is */
-    unsigned stages;       /* iterations that are under way at once */
-    unsigned copies;       /* of the body in the loop, so that values living longer than an interval have own names */
-    size_t first, bundles; /* the loop's own code */
-    int64_t passes;        /* through it; -1: in a register; 0: no loop was needed */
+    int64_t trips;          /* -1: in a register */
+    unsigned operations;    /* of one iteration */
+    unsigned interval;      /* bundles from one iteration to the next (initiation interval) */
+    unsigned bound;         /* its lower bound */
+    char bound_by[64];      /* what sets it: "slot vec (64 of 64)", "the recurrence through line 12" */
+    char above[160];        /* why the interval is not the bound; empty when it is */
+    unsigned stages;        /* iterations that are under way at once */
+    unsigned copies;        /* of the body in the loop, so that values living longer than an interval have own names */
+    size_t first, bundles;  /* the loop's own code */
+    int64_t passes;         /* through it; -1: in a register; 0: no loop was needed */
     unsigned before, after; /* bundles of other iterations peeled off in front and behind */
     unsigned registers[16]; /* most in use at once in the loop, by enum tw_sched_file */
 };
@@ -86,7 +86,7 @@ extern const char *const tw_sched_file_names[TW_FILE_COUNT];
 extern const unsigned tw_sched_file_sizes[TW_FILE_COUNT];
 
 struct tw_sched_code {
-    struct tw_placed *bundles; /* formats not chosen, addresses not set: tw_layout */
+    struct tw_placed *bundles;           /* formats not chosen, addresses not set: tw_layout */
     const struct tw_source_line **lines; /* of each bundle: where its first operation stands, or NULL */
     size_t n_bundles;
     struct tw_sched_fixup *fixups;
@@ -99,9 +99,9 @@ struct tw_sched_code {
 };
 
 /*
- * Schedules the lines of one section. The code expects nothing in flight when it begins, and leaves nothing in flight at
- * its end: every result has landed, every store has been done. It has been proved, by simulation of the bundles as they
- * are, to compute what the text says.
+ * Schedules the lines of one section. The code expects nothing in flight when it begins, and leaves nothing in flight
+ * at its end: every result has landed, every store has been done. It has been proved, by simulation of the bundles as
+ * they are, to compute what the text says.
  *
  * Fails with TW_E_FORMAT when the text has faults (all are told to options->fault; err has the first), TW_E_LIMIT when
  * the registers or this program's limits do not suffice, TW_E_STATE when the proof fails (a fault of the scheduler),

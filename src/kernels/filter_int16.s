@@ -11,6 +11,9 @@
 // are loaded, each piece twice in all; to keep the second for the next window would be one load and one move less, and
 // two bundles instead of one.
 
+.text
+.global filter_int16
+filter_int16:
 .sched
 .reg p %in, %next, %taps, %out
 .reg r %blocks, %shift, %conf, %mode
@@ -35,4 +38,5 @@
     vmul %sum, %window, %t, %conf
     vst.srs.s16.s64 %sum, %by, [%out], #32 @out:1
 .endloop
+    ret lr
 .endsched

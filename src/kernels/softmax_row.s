@@ -10,6 +10,9 @@
 // The elementwise multiplier adds the products of lanes i and i + 16: with the same number in both, factors have a high
 // and a low part.
 
+.text
+.global softmax_row
+softmax_row:
 .sched
 .reg p %in, %out, %from, %e
 .reg r %blocks, %conf, %t, %compare, %index, %bits, %guess
@@ -184,4 +187,5 @@
     vst.conv.bf16.fp32 %t2, [%e], #32 @out:1
     vst.conv.bf16.fp32 %t3, [%e], #32 @out:1
 .endloop
+    ret lr
 .endsched

@@ -5,6 +5,9 @@
 // p1  where they go
 // r0  pieces in all, at least 16
 
+.text
+.global strided_copy
+strided_copy:
 .sched
 .reg p %from, %to
 .reg d %walk
@@ -20,4 +23,5 @@
     vld.2d %piece, [%from], %walk @from:0
     vst %piece, [%to], #32 @to:1
 .endloop
+    ret lr
 .endsched

@@ -47,7 +47,8 @@ static void scalar(struct writer *w)
         put(w, " mov %%r%d, %%r%d\n", below(w, 6), below(w, 6));
         return;
     case 2:
-        put(w, " mov r27, %%r%d\n sel.eqz %%r%d, %%r%d, %%r%d, r27\n", below(w, 6), below(w, 6), below(w, 6), below(w, 6));
+        put(w, " mov r27, %%r%d\n sel.eqz %%r%d, %%r%d, %%r%d, r27\n", below(w, 6), below(w, 6), below(w, 6),
+            below(w, 6));
         return;
     case 3:
         put(w, " mov.d%d %%r%d, %%r%d\n", 1 + below(w, 6), below(w, 6), below(w, 6));
@@ -207,7 +208,8 @@ static void loop(struct writer *w)
 
 static void head(struct writer *w)
 {
-    put(w, ".reg r %%n, %%sum, %%r0, %%r1, %%r2, %%r3, %%r4, %%r5\n.reg p %%p0, %%p1, %%p2, %%to\n.reg x %%x0, %%x1, %%x2, %%x3, %%all\n"
+    put(w, ".reg r %%n, %%sum, %%r0, %%r1, %%r2, %%r3, %%r4, %%r5\n.reg p %%p0, %%p1, %%p2, %%to\n.reg x %%x0, %%x1, "
+           "%%x2, %%x3, %%all\n"
            ".reg bm %%b0, %%b1, %%b2\n.reg cm %%c0, %%c1\n.reg wl %%w0\n.reg m %%m0\n.reg d %%d0\n.reg s %%s0\n"
            ".in %%p0 = p0, %%p1 = p1, %%p2 = p2, %%n = r0\n.keep r1, wl3, bml4\n");
     for (int i = 0; i < 6; i++)

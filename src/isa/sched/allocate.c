@@ -1,8 +1,8 @@
 /*
- * Registers are given to names by colouring. When a name holds a register is found on the rows as they will be executed:
- * from the cycle in which its first value lands to the last cycle in which it is read, along all ways. In between two
- * values of one chain, or before the first has landed, the register is another's. A cycle has two moments, since
- * results of a bypass arrive before it and others after it.
+ * Registers are given to names by colouring. When a name holds a register is found on the rows as they will be
+ * executed: from the cycle in which its first value lands to the last cycle in which it is read, along all ways. In
+ * between two values of one chain, or before the first has landed, the register is another's. A cycle has two moments,
+ * since results of a bypass arrive before it and others after it.
  */
 #include "isa/sched/allocate.h"
 
@@ -16,7 +16,7 @@ enum { ORDERS = 12 };
 enum event_kind { READ, WRITE_BYPASS, READ_BYPASS, WRITE };
 
 struct event {
-    uint32_t leaf; /* of a name, or a real one */
+    uint32_t leaf;         /* of a name, or a real one */
     uint8_t kind, certain; /* certain: on every way that leads here */
     int32_t next;
 };
@@ -35,7 +35,7 @@ struct allocator {
     int32_t *events; /* of each cycle: list */
     struct event *pool;
     uint32_t n_pool, room_pool;
-    uint32_t *next;             /* scratch for successors */
+    uint32_t *next;                             /* scratch for successors */
     uint32_t *before, *n_before, *before_first; /* rows that may come before each row */
 
     size_t leaf_words, slot_words;
@@ -100,8 +100,8 @@ static int make_names(struct allocator *al)
     return 0;
 }
 
-static uint32_t leaf_number(const struct allocator *al, const struct tw_sched_cell *cell, const struct tw_sched_ref *ref,
-                            unsigned i)
+static uint32_t leaf_number(const struct allocator *al, const struct tw_sched_cell *cell,
+                            const struct tw_sched_ref *ref, unsigned i)
 {
     if (ref->var < 0)
         return al->real + tw_registers[ref->reg].leaves[ref->first + i];
@@ -466,8 +466,7 @@ static uint32_t choose_cut(const struct allocator *al, unsigned order, struct tw
     for (uint32_t l = 0; l < al->p->n_loops; l++)
         if (rows->loop_count[l] > 0) {
             uint32_t span = 2 * rows->loop_count[l];
-            return 2 * rows->loop_first[l] +
-                   (order < 2 ? 0 : (uint32_t)tw_random_range(random, 0, (int64_t)span - 1));
+            return 2 * rows->loop_first[l] + (order < 2 ? 0 : (uint32_t)tw_random_range(random, 0, (int64_t)span - 1));
         }
     return 0;
 }
@@ -488,7 +487,7 @@ static void make_turns(struct allocator *al, struct turn *turns, unsigned order,
                 key = end + first_moment(al, name, 0);
             if (cut > 0 && first_moment(al, name, cut - 1) == cut - 1)
                 key = 0; /* what is held across the cut comes first */
-        } else { /* the longest first */
+        } else {         /* the longest first */
             key = UINT32_MAX - held_moments(al, name) +
                   (order > 2 ? (uint32_t)tw_random_range(random, -8 * (int64_t)order, 0) : 0);
         }

@@ -188,8 +188,7 @@ static void keep_order(struct dependence *d, int32_t node)
     if (!locks && !done)
         return;
     for (uint32_t i = 0; i < d->n_accesses; i++)
-        add(d, d->accesses[i], node,
-            done ? TW_DONE_DISTANCE : tw_distance_to_lock(op_of(d, d->accesses[i])->mem_last));
+        add(d, d->accesses[i], node, done ? TW_DONE_DISTANCE : tw_distance_to_lock(op_of(d, d->accesses[i])->mem_last));
     d->n_accesses = 0;
     d->lock = node;
 }

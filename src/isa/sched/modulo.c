@@ -1,9 +1,10 @@
 /*
- * Modulo scheduling. For one interval after the other, beginning with the lower bound, operations are placed one by one:
- * first those that need the scarcest units, in the order of the text, each as soon as it can; then the others, nearest
- * first: what feeds placed operations as late as possible, what uses their results as early as possible, so that values
- * live short. Longest distances between all pairs give every operation the window in which it may still go, so only
- * units can be in the way; then whoever holds them is moved out, as in Rau's iterative modulo scheduling (1994).
+ * Modulo scheduling. For one interval after the other, beginning with the lower bound, operations are placed one by
+ * one: first those that need the scarcest units, in the order of the text, each as soon as it can; then the others,
+ * nearest first: what feeds placed operations as late as possible, what uses their results as early as possible, so
+ * that values live short. Longest distances between all pairs give every operation the window in which it may still go,
+ * so only units can be in the way; then whoever holds them is moved out, as in Rau's iterative modulo scheduling
+ * (1994).
  */
 #include "isa/sched/modulo.h"
 
@@ -16,16 +17,16 @@
 #include <string.h>
 
 enum {
-    NEVER = INT16_MIN / 2,    /* no way leads there; sums of two stay in range */
-    FAR = NEVER / 2,          /* what is less stands for NEVER */
-    OPEN = 1 << 20,           /* no bound on a time */
-    INTERVALS = 1000,         /* longest interval */
-    ATTEMPTS = 300,           /* schedules tried for a loop */
-    FINE = 16,                /* intervals above the bound that are all tried */
-    BY_CHANCE = 3,            /* and how many of them with variants by chance */
+    NEVER = INT16_MIN / 2, /* no way leads there; sums of two stay in range */
+    FAR = NEVER / 2,       /* what is less stands for NEVER */
+    OPEN = 1 << 20,        /* no bound on a time */
+    INTERVALS = 1000,      /* longest interval */
+    ATTEMPTS = 300,        /* schedules tried for a loop */
+    FINE = 16,             /* intervals above the bound that are all tried */
+    BY_CHANCE = 3,         /* and how many of them with variants by chance */
     VARIANTS = 6,
-    RANDOM = 1500,            /* operations in variants by chance, for each interval */
-    BUDGET = 5                /* placements per operation */
+    RANDOM = 1500, /* operations in variants by chance, for each interval */
+    BUDGET = 5     /* placements per operation */
 };
 
 /* How a schedule is sought. */
@@ -219,8 +220,8 @@ static uint32_t demand(const struct tw_sched_program *p, const struct tw_sched_m
 static void sort_ways(struct tw_sched_program *p, const struct tw_sched_modulo *m, struct tw_sched_op *op)
 {
     for (unsigned a = 1; a < op->n_alt; a++)
-        for (unsigned b = a; b > 0 && demand(p, m, tw_sched_slots_of(op, b)) < demand(p, m, tw_sched_slots_of(op, b - 1));
-             b--) {
+        for (unsigned b = a;
+             b > 0 && demand(p, m, tw_sched_slots_of(op, b)) < demand(p, m, tw_sched_slots_of(op, b - 1)); b--) {
             struct tw_operation swap = op->alt[b];
             op->alt[b] = op->alt[b - 1];
             op->alt[b - 1] = swap;
@@ -381,8 +382,7 @@ static void force(struct search *s, uint32_t i, int32_t t)
 
     for (uint32_t k = 0; k < s->m->n; k++)
         if (s->placed[k] &&
-            (tw_sched_needs_meet(&s->m->table, &s->m->needs[i][alt], t, &s->m->needs[k][s->m->alt[k]],
-                                 s->m->time[k]) ||
+            (tw_sched_needs_meet(&s->m->table, &s->m->needs[i][alt], t, &s->m->needs[k][s->m->alt[k]], s->m->time[k]) ||
              s->m->time[k] < t + far_from(s, i, k) || t < s->m->time[k] + far_from(s, k, i)))
             leave(s, k);
     enter(s, i, t, alt);
@@ -421,8 +421,8 @@ static int place(struct search *s, uint32_t i, int32_t base)
     int32_t reach = (int32_t)s->m->interval - 1, by = goes_late(s, i) ? -1 : 1;
     int32_t first = by < 0 ? s->late[i] : s->early[i] > -OPEN ? s->early[i] : base;
     int32_t bound = by < 0 ? s->early[i] : s->late[i];
-    int32_t last = by < 0 ? (bound > first - reach ? bound : first - reach)
-                          : (bound < first + reach ? bound : first + reach);
+    int32_t last =
+        by < 0 ? (bound > first - reach ? bound : first - reach) : (bound < first + reach ? bound : first + reach);
 
     if (s->budget == 0)
         return 0;
@@ -430,7 +430,8 @@ static int place(struct search *s, uint32_t i, int32_t base)
     if (place_between(s, i, first, last, by))
         return 1;
     int32_t again = s->last[i] == OPEN ? first : s->last[i] + by;
-    force(s, i, by < 0 ? (again > first || again < last ? first : again) : (again < first || again > last ? first : again));
+    force(s, i,
+          by < 0 ? (again > first || again < last ? first : again) : (again < first || again > last ? first : again));
     return 1;
 }
 
@@ -511,8 +512,8 @@ static int32_t values_gained(const struct search *s, uint32_t i, const uint32_t 
             continue;
         int in_place = 0;
         for (unsigned j = 0; j < op->n_refs; j++)
-            in_place |= j != k && op->refs[j].var >= 0 && op->refs[j].web == ref->web &&
-                        op->refs[j].writes != ref->writes;
+            in_place |=
+                j != k && op->refs[j].var >= 0 && op->refs[j].web == ref->web && op->refs[j].writes != ref->writes;
         if (in_place)
             continue;
         gained += ref->writes ? 64 * ref->count : -64 * (int32_t)ref->count / (int32_t)readers[ref->web];
@@ -781,7 +782,8 @@ static int32_t earliest(const struct tw_sched_modulo *m, uint32_t i)
 
     for (uint32_t e = 0; e < m->edges.n; e++) {
         const struct tw_sched_edge *edge = &m->edges.list[e];
-        if (edge->to == (int32_t)i && edge->from < (int32_t)i && !edge->later && m->time[edge->from] + edge->distance > t)
+        if (edge->to == (int32_t)i && edge->from < (int32_t)i && !edge->later &&
+            m->time[edge->from] + edge->distance > t)
             t = m->time[edge->from] + edge->distance;
     }
     return t;

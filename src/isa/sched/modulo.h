@@ -17,18 +17,18 @@ struct tw_sched_modulo {
     char above[160]; /* why the bound is not reached */
 
     /* The search's own: where it stands, and what it measures distances with. */
-    uint64_t bottleneck;    /* units that set the bound; 0: a recurrence does */
+    uint64_t bottleneck; /* units that set the bound; 0: a recurrence does */
     uint32_t variant, step, attempts, plain;
-    uint32_t measured;      /* the interval that `far` is for */
-    int16_t *far;           /* [from * n + to]: least distance over all ways, by interval */
-    int16_t *near;          /* [to * n + from]: the same */
+    uint32_t measured; /* the interval that `far` is for */
+    int16_t *far;      /* [from * n + to]: least distance over all ways, by interval */
+    int16_t *near;     /* [to * n + from]: the same */
     struct tw_sched_table table;
 
     /* The schedule found last. */
     uint32_t interval, copies;
     int32_t *time; /* of each operation in iteration 0; the least is 0 */
     uint8_t *alt;
-    int32_t span;  /* greatest time + 1 */
+    int32_t span;    /* greatest time + 1 */
     uint32_t start;  /* cycles of iteration 0 before the loop's own code */
     uint32_t peeled; /* iterations begun outside of it */
     int64_t passes;  /* through it; -1: in a register, 0: all iterations are laid out one after the other */

@@ -57,10 +57,10 @@ struct tw_sched_var {
     const char *name; /* with its '%' */
     size_t size;
     uint8_t kind;
-    int16_t fixed;    /* another name of this TW_R_*, or -1 */
-    int16_t in, out;  /* where its value is on entry, and must be at the end; or -1 */
+    int16_t fixed;   /* another name of this TW_R_*, or -1 */
+    int16_t in, out; /* where its value is on entry, and must be at the end; or -1 */
     int32_t in_web, out_web;
-    uint32_t leaf;    /* number of its first leaf among those of all symbolic registers */
+    uint32_t leaf; /* number of its first leaf among those of all symbolic registers */
     size_t line;
 };
 
@@ -69,7 +69,7 @@ struct tw_sched_ref {
     uint8_t operand; /* SCHED_IMPLICIT: none */
     uint8_t writes;
     uint8_t cycle, bypass;
-    int16_t var;  /* -1: the physical register reg */
+    int16_t var; /* -1: the physical register reg */
     uint16_t reg;
     uint8_t part;         /* of the variable's kind */
     uint8_t first, count; /* the leaves meant, of the variable or of reg */
@@ -79,17 +79,18 @@ struct tw_sched_ref {
 /* ---- operations */
 
 struct tw_sched_op {
-    struct tw_operation alt[SCHED_ALT]; /* the same operands and cycles in different slots; placeholders for registers */
+    struct tw_operation
+        alt[SCHED_ALT]; /* the same operands and cycles in different slots; placeholders for registers */
     uint8_t n_alt;
     uint8_t n_refs;
     struct tw_sched_ref refs[SCHED_REFS];
-    uint32_t flags;           /* enum tw_instruction_flag */
+    uint32_t flags;              /* enum tw_instruction_flag */
     uint8_t mem_first, mem_last; /* cycles of memory access, 0: none */
-    uint8_t part_word;        /* a store of 8 or 16 bits */
-    int8_t tag, bank;         /* -1: any, unknown */
-    uint8_t added;            /* by the scheduler: loop set-up */
-    int8_t immediate;         /* the operand that has no value yet, or -1 */
-    int32_t label;            /* it is the address of that label; -1: the expression below */
+    uint8_t part_word;           /* a store of 8 or 16 bits */
+    int8_t tag, bank;            /* -1: any, unknown */
+    uint8_t added;               /* by the scheduler: loop set-up */
+    int8_t immediate;            /* the operand that has no value yet, or -1 */
+    int32_t label;               /* it is the address of that label; -1: the expression below */
     const char *text;
     size_t text_size;
     size_t line, column; /* number of the line, place in it */
@@ -102,12 +103,12 @@ enum sched_setup { SETUP_START, SETUP_END, SETUP_COUNT, SETUP_SHIFT };
 
 struct tw_sched_loop {
     size_t line;
-    int64_t trips; /* -1: in a register */
-    int32_t trip_op; /* trips < 0: the first of the operations that make LC of it */
+    int64_t trips;           /* -1: in a register */
+    int32_t trip_op;         /* trips < 0: the first of the operations that make LC of it */
     int64_t least, multiple; /* facts about the trips */
     uint32_t independent;    /* tags whose places differ between iterations */
     int32_t piece;
-    int32_t setup; /* the first operation that writes LS; LE and LC follow */
+    int32_t setup;                  /* the first operation that writes LS; LE and LC follow */
     struct tw_sched_modulo *modulo; /* what modulo.c found */
 };
 
@@ -179,7 +180,8 @@ struct tw_sched_program {
 void tw_sched_list_registers(struct tw_sched_program *p);
 int tw_sched_part(const struct tw_sched_program *p, uint16_t reg, const struct tw_sched_part *part);
 
-static inline const struct tw_sched_part *tw_sched_ref_part(const struct tw_sched_program *p, const struct tw_sched_ref *r)
+static inline const struct tw_sched_part *tw_sched_ref_part(const struct tw_sched_program *p,
+                                                            const struct tw_sched_ref *r)
 {
     return &tw_sched_kinds[p->vars[r->var].kind].parts[r->part];
 }

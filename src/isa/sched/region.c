@@ -242,8 +242,8 @@ static int32_t set_windows(struct work *w, int32_t tail)
         int moves;
         if (from < 0)
             continue;
-        int32_t bound = to >= 0 ? w->late[to] - edge->distance
-                                : tail + fixed_time(w, edge->to, &moves) - edge->distance;
+        int32_t bound =
+            to >= 0 ? w->late[to] - edge->distance : tail + fixed_time(w, edge->to, &moves) - edge->distance;
         if (bound < w->late[from])
             w->late[from] = bound;
     }
@@ -297,7 +297,8 @@ static int32_t most_pressed(const struct work *w, int32_t t, const uint32_t *wai
     for (uint32_t i = 0; i < w->region->n; i++) {
         if (!is_ready(w, i, waiting) || w->early[i] > t)
             continue;
-        if (best >= 0 && (w->late[i] > w->late[best] || (w->late[i] == w->late[best] && w->height[i] <= w->height[best])))
+        if (best >= 0 &&
+            (w->late[i] > w->late[best] || (w->late[i] == w->late[best] && w->height[i] <= w->height[best])))
             continue;
         int a = fits(w, i, t);
         if (a >= 0) {
@@ -389,7 +390,8 @@ static void finish(struct work *w)
         place_branch(w, end);
 }
 
-/* Whether the loop before has issued all before the loop behind begins its own code, and is done before that is over. */
+/* Whether the loop before has issued all before the loop behind begins its own code, and is done before that is over.
+ */
 static int before_is_done(const struct work *w, int32_t tail)
 {
     int32_t start = tail + (int32_t)w->behind->start;
@@ -432,8 +434,9 @@ static int schedule(struct work *w)
             finish(w);
             return 0;
         }
-    return tw_fail(w->p->err, TW_E_STATE, "no schedule found for straight code of %" PRIu32 " operations: a fault of the "
-                                          "scheduler",
+    return tw_fail(w->p->err, TW_E_STATE,
+                   "no schedule found for straight code of %" PRIu32 " operations: a fault of the "
+                   "scheduler",
                    r->n);
 }
 

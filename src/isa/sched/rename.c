@@ -235,8 +235,9 @@ static void read_refs(struct renaming *n, uint32_t i, uint32_t piece, int32_t *r
         reached[k] = join_reaching(n, ref, piece, &undefined);
         const struct tw_sched_var *v = &p->vars[ref->var];
         if (undefined)
-            tw_sched_fault(p, op, "%.*s, or a part of it, is read before it is written: give it a value, or declare it "
-                                  "by .in",
+            tw_sched_fault(p, op,
+                           "%.*s, or a part of it, is read before it is written: give it a value, or declare it "
+                           "by .in",
                            (int)v->size, v->name);
         else if (reached[k] < 0)
             tw_sched_fault(p, op, "no way leads to this operation");
@@ -330,8 +331,8 @@ static uint64_t free_candidates(const struct tw_sched_program *p, unsigned kind)
 }
 
 /* Leaves only registers that can stand in an operand. */
-static void restrict_to_operand(const struct tw_sched_program *p, struct tw_sched_web *web, const struct tw_sched_op *op,
-                                const struct tw_sched_ref *ref)
+static void restrict_to_operand(const struct tw_sched_program *p, struct tw_sched_web *web,
+                                const struct tw_sched_op *op, const struct tw_sched_ref *ref)
 {
     for (unsigned a = 0; a < op->n_alt; a++) {
         const struct tw_operand_info *o = &tw_instructions[op->alt[a].instruction].operands[ref->operand];
@@ -436,8 +437,9 @@ static void check_candidates(struct tw_sched_program *p)
             const struct tw_sched_ref *ref = &p->ops[i].refs[k];
             if (ref->var < 0 || ref->web < 0 || p->webs[ref->web].candidates != 0)
                 continue;
-            tw_sched_fault(p, &p->ops[i], "no register of kind %s fits all uses of %.*s: move it to another name between "
-                                          "them",
+            tw_sched_fault(p, &p->ops[i],
+                           "no register of kind %s fits all uses of %.*s: move it to another name between "
+                           "them",
                            tw_sched_kinds[p->vars[ref->var].kind].name, (int)p->vars[ref->var].size,
                            p->vars[ref->var].name);
             p->webs[ref->web].candidates = ~(uint64_t)0; /* told once */

@@ -83,7 +83,8 @@ int tw_sched_table_fits(const struct tw_sched_table *t, const struct tw_sched_ne
 {
     for (unsigned i = 0; i < need->length; i++) {
         int32_t row = row_of(t, cycle + (int32_t)i);
-        if (row >= 0 && ((need->hold[i] & (t->held[row] | t->avoided[row])) != 0 || (need->avoid[i] & t->held[row]) != 0))
+        if (row >= 0 &&
+            ((need->hold[i] & (t->held[row] | t->avoided[row])) != 0 || (need->avoid[i] & t->held[row]) != 0))
             return 0;
     }
     return need->length <= t->cycles || !meets_itself(t, need);
@@ -149,7 +150,8 @@ int tw_sched_needs_meet(const struct tw_sched_table *t, const struct tw_sched_ne
     if (t->modulo)
         apart = (apart % n + n) % n;
     /* b begins `apart` cycles behind a; in a modulo table also all intervals before and behind that. */
-    for (int32_t d = apart - (t->modulo ? (apart + SCHED_FLIGHT) / n * n : 0); d < a->length; d += t->modulo ? n : SCHED_FLIGHT)
+    for (int32_t d = apart - (t->modulo ? (apart + SCHED_FLIGHT) / n * n : 0); d < a->length;
+         d += t->modulo ? n : SCHED_FLIGHT)
         for (int32_t i = d > 0 ? d : 0; i < a->length && i - d < b->length; i++)
             if ((a->hold[i] & (b->hold[i - d] | b->avoid[i - d])) != 0 || (a->avoid[i] & b->hold[i - d]) != 0)
                 return 1;

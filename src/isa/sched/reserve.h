@@ -23,7 +23,7 @@ struct tw_sched_table {
     uint32_t cycles;
     int modulo;
     uint64_t *held;
-    uint64_t *avoided;   /* by anyone */
+    uint64_t *avoided;    /* by anyone */
     uint8_t (*count)[64]; /* by how many */
 };
 

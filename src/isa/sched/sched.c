@@ -17,6 +17,7 @@ const unsigned tw_sched_file_sizes[TW_FILE_COUNT] = {32, 8, 8, 8, 8, 8, 4, 12, 1
 struct result {
     struct tw_sched_code code;
     struct tw_sched_program program;
+    struct tw_sched_rows rows;
 };
 
 struct schedule {
@@ -105,9 +106,9 @@ static int fail_registers(const struct schedule *s)
     const struct tw_sched_var *v = &p->vars[p->webs[s->allocation.failed].var];
     const struct tw_source_line *line = &p->lines[v->line];
 
-    return tw_fail(p->err, TW_E_LIMIT,
-                   "%s:%u: too many values are alive at once: no register of kind %s is left for %.*s",
-                   line->file == NULL ? "-" : line->file, line->line, tw_sched_kinds[v->kind].name, (int)v->size, v->name);
+    return tw_fail(
+        p->err, TW_E_LIMIT, "%s:%u: too many values are alive at once: no register of kind %s is left for %.*s",
+        line->file == NULL ? "-" : line->file, line->line, tw_sched_kinds[v->kind].name, (int)v->size, v->name);
 }
 
 /* After registers did not suffice: another schedule for the loop in question, or the order of the text. */
@@ -164,8 +165,7 @@ static void fill_operation(const struct schedule *s, const struct tw_sched_cell 
     *op = text->alt[cell->alt];
     for (unsigned k = 0; k < text->n_refs; k++)
         if (text->refs[k].operand != SCHED_IMPLICIT)
-            op->operands[text->refs[k].operand] =
-                tw_sched_register_of(s->p, &s->allocation, cell, &text->refs[k]);
+            op->operands[text->refs[k].operand] = tw_sched_register_of(s->p, &s->allocation, cell, &text->refs[k]);
     tw_operation_complete(op);
 }
 
@@ -233,8 +233,8 @@ static int fill_labels(struct schedule *s)
         return tw_sched_no_memory(p);
     c->n_labels = p->n_labels;
     for (uint32_t i = 0; i < p->n_labels; i++)
-        c->labels[i] = (struct tw_sched_label){p->labels[i].name, p->labels[i].size,
-                                               s->rows.run_first[p->labels[i].run]};
+        c->labels[i] =
+            (struct tw_sched_label){p->labels[i].name, p->labels[i].size, s->rows.run_first[p->labels[i].run]};
     return 0;
 }
 
@@ -300,8 +300,8 @@ static void print_loop(const struct tw_sched_code *code, const struct tw_loop_re
     fprintf(out, "  %u operations an iteration, %u under way at once, names for %u; %zu bundles, %u bytes\n",
             r->operations, r->stages, r->copies, r->bundles, bytes_of(code, r->first, r->bundles));
     if (r->passes > 0)
-        fprintf(out, "  %" PRId64 " iterations: %" PRId64 " passes, the rest in %u bundles before and %u behind\n", r->trips,
-                r->passes, r->before, r->after);
+        fprintf(out, "  %" PRId64 " iterations: %" PRId64 " passes, the rest in %u bundles before and %u behind\n",
+                r->trips, r->passes, r->before, r->after);
     else
         fprintf(out, "  %s; %u bundles before and %u behind\n",
                 r->passes < 0 ? "passes counted in a register" : "no loop: all iterations are laid out", r->before,
@@ -340,7 +340,16 @@ static int run_stages(struct result *r)
     if ((code = schedule_all(&s)) < 0 || (code = fill_bundles(&s)) < 0 || (code = fill_labels(&s)) < 0 ||
         (code = fill_reports(&s)) < 0)
         return code;
-    return tw_sched_simulate(p, &s.rows, &r->code);
+    r->rows = s.rows;
+    return tw_sched_simulate(p, &r->rows, &r->code);
+}
+
+int tw_sched_prove(const struct tw_sched_code *code, struct tw_error *err)
+{
+    struct result *r = code->memory;
+
+    r->program.err = err;
+    return tw_sched_simulate(&r->program, &r->rows, code);
 }
 
 int tw_schedule(const struct tw_source_line *lines, size_t n_lines, const struct tw_sched_options *options,

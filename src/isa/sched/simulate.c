@@ -1,8 +1,8 @@
 /*
  * Two machines. One executes the text: each write of a symbolic register leaves a token that says which write of which
  * execution of which operation it was, each read notes the token that it finds. The other executes the bundles on real
- * registers: writes land and reads happen in their cycles. Executions of an operation are numbered in the order in which
- * they issue; each must read the tokens that the first machine noted.
+ * registers: writes land and reads happen in their cycles. Executions of an operation are numbered in the order in
+ * which they issue; each must read the tokens that the first machine noted.
  */
 #include "isa/sched/simulate.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    LIMIT = 60000,  /* operations of the text that one trial executes */
-    WAYS = 3,       /* trials */
-    PASSES = 3,     /* through a loop's code in a trial */
+    LIMIT = 60000, /* operations of the text that one trial executes */
+    WAYS = 3,      /* trials */
+    PASSES = 3,    /* through a loop's code in a trial */
     RING = 2 * SCHED_FLIGHT,
     WAITING = 8 * SCHED_FLIGHT * SCHED_REFS
 };
@@ -53,25 +53,25 @@ struct simulation {
     const struct tw_sched_rows *rows;
     const struct tw_sched_code *code;
     unsigned way;
-    int64_t *trips;          /* of each loop, in this trial */
-    int64_t *fewer;          /* passes less than the code says */
-    uint32_t *scratch;       /* for successors */
+    int64_t *trips;    /* of each loop, in this trial */
+    int64_t *fewer;    /* passes less than the code says */
+    uint32_t *scratch; /* for successors */
 
     /* The text. */
-    token *vars;             /* of each leaf */
+    token *vars; /* of each leaf */
     token real[TW_R_COUNT];
-    uint32_t *executed;      /* times, of each operation */
-    uint32_t *first;         /* its first execution among all */
-    uint32_t *n_tokens;      /* that it reads */
+    uint32_t *executed; /* times, of each operation */
+    uint32_t *first;    /* its first execution among all */
+    uint32_t *n_tokens; /* that it reads */
     size_t *first_token;
     token *tokens;
-    int counting;            /* the first walk only counts */
+    int counting; /* the first walk only counts */
     struct ordered *ordered;
     uint32_t n_ordered;
-    int64_t *iteration;      /* of each loop: bodies executed */
+    int64_t *iteration; /* of each loop: bodies executed */
     uint32_t n_steps, n_runs;
-    uint32_t *order;         /* the runs, as they follow each other */
-    int32_t *target;         /* of each symbolic register that holds a label's address: the run, or -1 */
+    uint32_t *order; /* the runs, as they follow each other */
+    int32_t *target; /* of each symbolic register that holds a label's address: the run, or -1 */
 
     /* The bundles. */
     struct cell *cells;
@@ -79,8 +79,8 @@ struct simulation {
     uint32_t n_pending;
     int64_t cycle;
     uint64_t held[RING], avoided[RING];
-    uint32_t *issued;        /* executions so far, of each operation */
-    int64_t *issue;          /* the cycle of each execution */
+    uint32_t *issued; /* executions so far, of each operation */
+    int64_t *issue;   /* the cycle of each execution */
     int64_t lc, added, shift;
     int64_t ls, le;
 };
@@ -127,8 +127,7 @@ static void text_step(struct simulation *s, uint32_t i)
     s->n_steps++;
     for (unsigned k = 0; k < op->n_refs && !s->counting; k++)
         for (unsigned l = 0; !op->refs[k].writes && l < op->refs[k].count; l++)
-            s->tokens[s->first_token[i] + (size_t)number * s->n_tokens[i] + k_token++] =
-                *text_leaf(s, &op->refs[k], l);
+            s->tokens[s->first_token[i] + (size_t)number * s->n_tokens[i] + k_token++] = *text_leaf(s, &op->refs[k], l);
     for (unsigned k = 0; k < op->n_refs; k++)
         for (unsigned l = 0; op->refs[k].writes && l < op->refs[k].count; l++)
             *text_leaf(s, &op->refs[k], l) = token_of(i, number, k, l);
@@ -327,7 +326,8 @@ static int check_immediates(const struct simulation *s, uint32_t i, unsigned alt
 }
 
 /* What the scheduler's own operations do to LC, LS and LE. */
-static void set_up_loop(struct simulation *s, size_t bundle, enum tw_slot slot, uint32_t i, const struct tw_operation *op)
+static void set_up_loop(struct simulation *s, size_t bundle, enum tw_slot slot, uint32_t i,
+                        const struct tw_operation *op)
 {
     const struct tw_sched_loop *loop = NULL;
 

@@ -29,7 +29,7 @@ struct reader {
     uint64_t taken[(TW_R_COUNT + 63) / 64]; /* smallest registers that stand in the operation */
 
     uint32_t room_ops, room_vars, room_pieces, room_loops, room_runs;
-    int32_t loop;    /* the one that is open, or -1 */
+    int32_t loop;     /* the one that is open, or -1 */
     int after_branch; /* the run has ended */
 };
 
@@ -373,8 +373,8 @@ static int new_piece(struct reader *r, int32_t loop)
     if (pieces == NULL)
         return r->code;
     if (p->n_pieces == SCHED_PIECES)
-        return r->code = tw_fail(p->err, TW_E_LIMIT, "more than %d loops, labels and branches in one section",
-                                 SCHED_PIECES);
+        return r->code =
+                   tw_fail(p->err, TW_E_LIMIT, "more than %d loops, labels and branches in one section", SCHED_PIECES);
     p->pieces = pieces;
     p->pieces[p->n_pieces++] = (struct tw_sched_piece){p->n_ops, 0, loop, (int32_t)p->n_runs - 1};
     p->runs[p->n_runs - 1].count++;
@@ -736,7 +736,8 @@ static int take_register(struct reader *r, struct span *s)
 static int of_kind(const struct tw_sched_program *p, unsigned kind, int reg)
 {
     for (unsigned i = 0; i < p->n_registers[kind]; i++)
-        if (p->registers[kind][i] == reg || strcmp(tw_registers[p->registers[kind][i]].name, tw_registers[reg].name) == 0)
+        if (p->registers[kind][i] == reg ||
+            strcmp(tw_registers[p->registers[kind][i]].name, tw_registers[reg].name) == 0)
             return p->registers[kind][i];
     return -1;
 }
@@ -787,8 +788,7 @@ static int directive_reg(struct reader *r, struct span s)
     for (unsigned k = 0; k < tw_sched_kind_count; k++)
         if (equals(name, tw_sched_kinds[k].name))
             return each(r, s, declare, k);
-    return fault(r, name.text,
-                 "\"%.*s\" is no kind of register: expected r l p m dn dj dc s d d3 wl wh x am bm or cm",
+    return fault(r, name.text, "\"%.*s\" is no kind of register: expected r l p m dn dj dc s d d3 wl wh x am bm or cm",
                  (int)name.size, name.text);
 }
 
@@ -935,8 +935,9 @@ static int directive_loop(struct reader *r, struct span s)
     struct span count = take_word(&s);
 
     if (r->loop >= 0)
-        return fault(r, count.text, "a loop inside the loop of line %u: only innermost loops are declared; an outer one "
-                                    "is a label and a jnzd",
+        return fault(r, count.text,
+                     "a loop inside the loop of line %u: only innermost loops are declared; an outer one "
+                     "is a label and a jnzd",
                      p->lines[p->loops[r->loop].line].line);
     void *loops = grow(r, p->loops, p->n_loops, &r->room_loops, sizeof *p->loops);
     if (loops == NULL || (r->after_branch && new_run(r) < 0))
