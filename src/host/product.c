@@ -17,8 +17,10 @@
 /* With more rows packing pays, which converts each weight once: measured for 512 x 2048. */
 #define SKINNY_ROWS 24
 #define SKINNY_ROWS_QUANTISED 16
-#define SKINNY_BYTES 65536 /* weights that a task of the skinny product reads, at least */
-#define TASKS_A_THREAD 4   /* so many tasks let threads of unequal speed finish together */
+/* Weights that a task of the skinny product reads: worth starting it, and still in cache for the next group of rows. */
+#define LEAST_BYTES 65536
+#define MOST_BYTES 262144
+#define TASKS_A_THREAD 4 /* so many tasks let threads of unequal speed finish together */
 
 struct product {
     const struct tw_host *host;
@@ -98,9 +100,9 @@ static int read_rows(struct tw_host *h, struct product *p, struct tw_error *err)
 static int run_skinny(struct tw_host *h, struct product *p, struct tw_error *err)
 {
     int64_t bytes = (int64_t)tw_row_bytes(p->b.type, p->k);
-    int64_t enough = tw_ceil_div(SKINNY_BYTES, bytes);
+    int64_t least = tw_ceil_div(LEAST_BYTES, bytes), most = tw_ceil_div(MOST_BYTES, bytes);
     int64_t even = tw_ceil_div(p->n, (int64_t)h->threads * TASKS_A_THREAD);
-    p->cols_a_task = enough > even ? enough : even;
+    p->cols_a_task = even < least ? least : tw_least(even, most);
     int rc = tw_own_reserve(h, (size_t)(2 * TW_DOT_ROWS * p->cols_a_task), err);
     if (rc >= 0)
         rc = read_rows(h, p, err);
