@@ -31,7 +31,7 @@ enum tw_finding_kind {
 extern const char *const tw_finding_names[TW_FINDING_COUNT];
 extern const char *const tw_severity_names[3];
 
-#define TW_FINDING_TEXT_MAX 320
+#define TW_FINDING_TEXT_MAX 512
 #define TW_NO_BUNDLE SIZE_MAX
 
 struct tw_finding {
