@@ -10,18 +10,24 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* The lines of the program that was scheduled last: its code refers to them. */
+static struct sched_source source_now;
+
+static void finish(struct tw_sched_code *code)
+{
+    tw_sched_free(code);
+    sched_source_free(&source_now);
+}
+
 static struct tw_sched_code *schedule(const char *text)
 {
-    struct sched_source source;
     struct tw_sched_code *code = NULL;
     struct tw_error err = {0, ""};
 
-    assert_int_equal(sched_source_split(text, &source), 0);
-    int result = tw_schedule(source.lines, source.n, NULL, &code, &err);
+    assert_int_equal(sched_source_split(text, &source_now), 0);
+    int result = tw_schedule(source_now.lines, source_now.n, NULL, &code, &err);
     if (result != 0)
         fail_msg("code %d, %s\n%s", result, err.text, text);
-    /* The lines are not looked at any more. */
-    sched_source_free(&source);
     return code;
 }
 
@@ -58,7 +64,7 @@ static void distances_are_the_least(void **state)
     assert_int_equal(find(code, "add", 0) - find(code, "mul", 0), 2);
     assert_int_equal(find(code, "st", 0) - find(code, "add", 0), 1);
     assert_int_equal((long)code->n_bundles - find(code, "st", 0), 5); /* memory is written in the fifth cycle */
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void independent_operations_share_a_bundle(void **state)
@@ -72,7 +78,7 @@ static void independent_operations_share_a_bundle(void **state)
         static const char *const names[] = {"vldb", "vlda", "st", "add", "vclr"};
         assert_int_equal(find(code, names[i], 0), 0);
     }
-    tw_sched_free(code);
+    finish(code);
 }
 
 /* A name that is used again is another value: the second load does not wait for the first one's reader. */
@@ -83,7 +89,7 @@ static void names_are_renewed(void **state)
                  " lda %a, [%p], #4\n add %c, %a, %a\n mul %c, %b, %c\n");
     (void)state;
     assert_int_equal(find(code, "lda", 1), 1);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void branches_have_full_delay_slots(void **state)
@@ -94,7 +100,7 @@ static void branches_have_full_delay_slots(void **state)
     /* The load takes 7, the store behind it 5 bundles: the last 5 of those 12 are the delay slots. */
     assert_int_equal(code->n_bundles, 12);
     assert_int_equal(find(code, "ret", 0), 6);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void locks_keep_their_distance(void **state)
@@ -104,7 +110,7 @@ static void locks_keep_their_distance(void **state)
     (void)state;
     assert_int_equal(find(code, "rel", 0) - find(code, "lda", 0), 4);
     assert_int_equal(find(code, "lda", 1) - find(code, "rel", 0), 4);
-    tw_sched_free(code);
+    finish(code);
 }
 
 /* ---- memory */
@@ -126,7 +132,7 @@ static void tags_tell_what_may_meet(void **state)
         snprintf(source, sizeof source, text, cases[i].store, cases[i].load);
         struct tw_sched_code *code = schedule(source);
         assert_int_equal(find(code, "lda", 0) - find(code, "st", 0), cases[i].distance);
-        tw_sched_free(code);
+        finish(code);
     }
 }
 
@@ -145,7 +151,7 @@ static void banks_are_used_one_at_a_time(void **state)
         snprintf(source, sizeof source, text, cases[i].first, cases[i].second);
         struct tw_sched_code *code = schedule(source);
         assert_int_equal(find(code, "vlda", 0) != find(code, "vldb", 0), cases[i].apart);
-        tw_sched_free(code);
+        finish(code);
     }
 }
 
@@ -181,7 +187,7 @@ static void bounds_of_resources_and_recurrences(void **state)
             (strstr(r->bound_by, "recurrence") == NULL ? strcmp(r->bound_by, cases[i].by) != 0
                                                        : strstr(cases[i].by, "recurrence") == NULL))
             fail_msg("%s: interval %u, bound %u by %s", cases[i].body, r->interval, r->bound, r->bound_by);
-        tw_sched_free(code);
+        finish(code);
     }
 }
 
@@ -200,7 +206,7 @@ static void iterations_overlap(void **state)
     assert_in_range(r->interval, r->bound, r->bound + 1);
     assert_true(r->stages > 3);
     assert_true(r->registers[TW_FILE_X] >= 2 && r->registers[TW_FILE_BM] >= 1 && r->registers[TW_FILE_P] == 2);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void few_trips_need_no_loop(void **state)
@@ -221,7 +227,7 @@ static void few_trips_need_no_loop(void **state)
         assert_int_equal(r->passes, trips < 9 ? 0 : trips - 7);
         assert_int_equal(stores - (r->passes > 0) + r->passes, trips);
         assert_int_equal(find(code, "movxm", 0) >= 0, r->passes > 0);
-        tw_sched_free(code);
+        finish(code);
     }
 }
 
@@ -236,14 +242,14 @@ static void trips_in_a_register(void **state)
     assert_int_equal(count->operands[0], TW_R_LC);
     assert_int_equal(count->operands[1], TW_R_r3);
     assert_int_equal(count->operands[2], -7);
-    tw_sched_free(code);
+    finish(code);
 
     /* With too few trips for that, iterations overlap less. */
     code = schedule(".reg p %p, %q\n.reg wl %w\n.reg r %n\n.in %p = p0, %q = p1, %n = r3\n"
                     ".loop %n least=2\n vld %w, [%p], #32 @a\n vst %w, [%q], #32 @b\n.endloop\n");
     assert_true(code->loops[0].interval > 1);
     assert_true(code->loops[0].above[0] != '\0');
-    tw_sched_free(code);
+    finish(code);
 }
 
 /* A value that is needed for three intervals has names in turn; the count is divided. */
@@ -263,19 +269,19 @@ static void long_lives_get_names_in_turn(void **state)
     assert_int_equal(code->loops[0].interval, 2);
     assert_true(code->loops[0].copies > 2);
     assert_int_equal(code->loops[0].bundles, code->loops[0].copies * 2);
-    tw_sched_free(code);
+    finish(code);
 
     snprintf(source, sizeof source, long_lives, "%n least=64 multiple=8");
     code = schedule(source);
     assert_true(code->loops[0].copies == 4 || code->loops[0].copies == 8);
     assert_true(find(code, "lshl", 0) >= 0);
-    tw_sched_free(code);
+    finish(code);
 
     snprintf(source, sizeof source, long_lives, "%n least=64");
     code = schedule(source);
     assert_int_equal(code->loops[0].copies, 1);
     assert_true(code->loops[0].interval > 2);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void independent_iterations(void **state)
@@ -289,11 +295,11 @@ static void independent_iterations(void **state)
     snprintf(source, sizeof source, text, "");
     struct tw_sched_code *code = schedule(source);
     assert_int_equal(code->loops[0].bound, 8); /* the load behind the store of the iteration before */
-    tw_sched_free(code);
+    finish(code);
     snprintf(source, sizeof source, text, " independent=a");
     code = schedule(source);
     assert_int_equal(code->loops[0].bound, 1);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void loop_ends_hold_no_part_word_store(void **state)
@@ -306,7 +312,7 @@ static void loop_ends_hold_no_part_word_store(void **state)
     const struct tw_placed *end = &code->bundles[code->loops[0].first + code->loops[0].bundles - 1];
     assert_true((end->flags & TW_PLACE_LOOP_END) != 0);
     assert_int_equal(end->bundle.slots, 0);
-    tw_sched_free(code);
+    finish(code);
 }
 
 /* ---- registers */
@@ -339,7 +345,7 @@ static void borders_and_kept_registers(void **state)
     for (int r = 0; r < 31; r++)
         if (r != 4 && r != 9 && r != 16 && r != 17)
             assert_false(uses(code, TW_R_r0 + r));
-    tw_sched_free(code);
+    finish(code);
 }
 
 /* One x holds two values at once where each needs only a half. */
@@ -352,7 +358,7 @@ static void halves_are_shared(void **state)
     (void)state;
     assert_true(uses(code, TW_R_wl0));
     assert_true(uses(code, TW_R_wh0));
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void too_many_values(void **state)
@@ -479,7 +485,7 @@ static void proof_finds_every_changed_operand(void **state)
         }
     assert_true(changed > 60);
     assert_int_equal(tw_sched_prove(code, &err), 0);
-    tw_sched_free(code);
+    finish(code);
 }
 
 static void proof_finds_missing_operations_and_wrong_loops(void **state)
@@ -502,7 +508,7 @@ static void proof_finds_missing_operations_and_wrong_loops(void **state)
         code->fixups[f].target--;
     }
     assert_int_equal(tw_sched_prove(code, &err), 0);
-    tw_sched_free(code);
+    finish(code);
 }
 
 int main(void)
