@@ -114,9 +114,11 @@ static int fill(struct tw_as *a, const char *at, size_t n, uint8_t with)
         return 1;
     if (with != 0 && p->kind == TW_SECTION_BSS)
         return tw_as_fault(a, at, "section %s holds zeros only", p->name);
+    if (n == 0)
+        return 0;
     if (with != 0)
         memset(p->bytes + offset, with, n);
-    return n > 0 && tw_as_row(a, at, (uint32_t)offset, n) == NULL;
+    return tw_as_row(a, at, (uint32_t)offset, n) == NULL;
 }
 
 static int space(struct tw_as *a, struct call c)

@@ -131,6 +131,9 @@ int tw_as_put(struct tw_as *a, const char *at, const void *bytes, size_t size)
         p->full = 1;
         return 1;
     }
+    p->placed = 1;
+    if (size == 0)
+        return 0;
     if (p->kind != TW_SECTION_BSS) {
         uint8_t *to = extend(a, p, size);
         if (to == NULL)
@@ -142,7 +145,6 @@ int tw_as_put(struct tw_as *a, const char *at, const void *bytes, size_t size)
     } else if (bytes != NULL) {
         return tw_as_fault(a, at, "section %s holds zeros only: give it room by .space", p->name);
     }
-    p->placed = 1;
     p->size += size;
     update_dot(a);
     return 0;

@@ -135,18 +135,6 @@ static void branch(struct step *s, uint32_t from)
         problem(s, PLACE_RETURN_ALIGN, from, s->c->bundles[s->bundle + 1].address);
 }
 
-/* Whether the bundle is the end of a loop that is set up. */
-static int ends_loop(const struct step *s)
-{
-    const struct tw_check *c = s->c;
-    const struct tw_check_set *set = &c->nodes[s->node].sets[CHECK_LE];
-
-    for (uint32_t v = 0; v < c->n_values; v++)
-        if (c->values[v] == c->bundles[s->bundle].address)
-            return tw_check_has(set, CHECK_FIRST_VALUE + v);
-    return 0;
-}
-
 /*
  * Behind the last bundle of a loop: back to its start, or on. LE keeps the address of a loop that is over, while LS may
  * have that of the next one, further on: no loop ends here then.
@@ -183,7 +171,7 @@ void tw_check_next(struct tw_check *c, uint32_t node, const struct tw_check_visi
     const struct tw_check_summary *b = &c->summaries[n->bundle];
     struct step s = {.c = c, .visitor = visitor, .node = node, .bundle = n->bundle};
     unsigned slot = n->slot;
-    int starts = b->branch != CHECK_NO_BRANCH && slot == 0, end = ends_loop(&s);
+    int starts = b->branch != CHECK_NO_BRANCH && slot == 0, end = tw_check_ends_loop(c, n);
 
     memcpy(s.sets, n->sets, sizeof s.sets);
     apply_moves(&s);

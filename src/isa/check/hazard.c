@@ -72,10 +72,10 @@ static int share(const uint64_t *a, const uint64_t *b)
 static void check_values(const struct pair *p)
 {
     const struct tw_check_summary *s = &p->c->summaries[p->first], *t = &p->c->summaries[p->second];
-    const struct tw_check_access *a = p->c->accesses + s->accesses, *b = p->c->accesses + t->accesses;
 
     if (!share(s->written, t->touched) && !share(s->touched, t->written))
         return;
+    const struct tw_check_access *a = p->c->accesses + s->accesses, *b = p->c->accesses + t->accesses;
     for (unsigned i = 0; i < s->n_accesses; i++) {
         if (a[i].cycle <= p->distance)
             continue;
@@ -91,8 +91,10 @@ static void check_values(const struct pair *p)
 static void check_units(const struct pair *p)
 {
     const struct tw_check_summary *s = &p->c->summaries[p->first], *t = &p->c->summaries[p->second];
-    const struct tw_check_use *a = p->c->uses + s->uses, *b = p->c->uses + t->uses;
 
+    if (s->n_uses == 0 || t->n_uses == 0)
+        return;
+    const struct tw_check_use *a = p->c->uses + s->uses, *b = p->c->uses + t->uses;
     for (unsigned i = 0; i < s->n_uses; i++)
         for (unsigned k = 0; k < t->n_uses; k++) {
             if (a[i].unit != b[k].unit || (a[i].avoid && b[k].avoid) || (p->distance == 0 && a[i].slot >= b[k].slot))

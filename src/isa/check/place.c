@@ -78,15 +78,6 @@ static void check_moves(struct tw_check *c, uint32_t bundle)
     }
 }
 
-/* Whether a node is the end of a loop. */
-static int is_end(const struct tw_check *c, const struct tw_check_node *n)
-{
-    for (uint32_t v = 0; v < c->n_values; v++)
-        if (c->values[v] == c->bundles[n->bundle].address)
-            return tw_check_has(&n->sets[CHECK_LE], CHECK_FIRST_VALUE + v);
-    return 0;
-}
-
 static void check_part_word(struct tw_check *c, const struct tw_check_node *n)
 {
     uint32_t end = c->bundles[n->bundle].address;
@@ -153,7 +144,7 @@ static void check_ends(struct tw_check *c)
     int memory = d.bytes != NULL && d.queue != NULL && d.queued != NULL;
 
     for (uint32_t i = 0; memory && i < c->n_nodes; i++) {
-        if (!is_end(c, &c->nodes[i]))
+        if (!tw_check_ends_loop(c, &c->nodes[i]))
             continue;
         check_part_word(c, &c->nodes[i]);
         check_setup(c, &d, i);

@@ -64,6 +64,7 @@ struct tw_check_summary {
     int8_t tracked_target; /* branches: the register that holds the target, or -1 */
     uint8_t branch;        /* enum tw_check_branch */
     uint8_t branches;      /* operations that branch */
+    uint8_t value;         /* the number of its own address in the list of values, or CHECK_ANY */
     uint32_t target;       /* tracked_target < 0 */
     uint64_t written[CHECK_LEAF_WORDS], touched[CHECK_LEAF_WORDS];
 };
@@ -151,6 +152,13 @@ void tw_check_add(struct tw_check *c, struct tw_check_hit hit);
 static inline int tw_check_has(const struct tw_check_set *s, unsigned value)
 {
     return (int)(s->bits[value / 64] >> value % 64 & 1);
+}
+
+/* Whether a node is the last bundle of a loop that may be set up. */
+static inline int tw_check_ends_loop(const struct tw_check *c, const struct tw_check_node *n)
+{
+    unsigned value = c->summaries[n->bundle].value;
+    return value != CHECK_ANY && tw_check_has(&n->sets[CHECK_LE], value);
 }
 
 int tw_check_summarise(struct tw_check *c);

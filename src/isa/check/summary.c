@@ -309,6 +309,18 @@ static void set_links(struct tw_check *c)
     }
 }
 
+/* Notes which bundles lie at addresses of the list. */
+static void set_values(struct tw_check *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        c->summaries[i].value = CHECK_ANY;
+    for (uint32_t v = 0; v < c->n_values; v++) {
+        int32_t i = tw_check_find(c, c->values[v]);
+        if (i >= 0)
+            c->summaries[i].value = (uint8_t)(CHECK_FIRST_VALUE + v);
+    }
+}
+
 int tw_check_summarise(struct tw_check *c)
 {
     for (uint32_t i = 0; i < c->n; i++) {
@@ -317,5 +329,6 @@ int tw_check_summarise(struct tw_check *c)
             return code;
     }
     set_links(c);
+    set_values(c);
     return 0;
 }
