@@ -7,10 +7,9 @@
 struct tw_sched_allocation {
     uint32_t *first; /* of each web: its first name; its copies follow */
     uint32_t n_names;
-    uint16_t *reg;                     /* of each name: a register of its kind */
-    uint32_t failed;                   /* on TW_E_LIMIT: the web that found none */
-    uint32_t failed_row;               /* and a row where it lives */
-    unsigned registers[TW_FILE_COUNT]; /* used in the whole section */
+    uint16_t *reg;       /* of each name: a register of its kind */
+    uint32_t failed;     /* on TW_E_LIMIT: the web that found none */
+    uint32_t failed_row; /* and a row where it lives */
 };
 
 /*

@@ -20,7 +20,6 @@ enum {
     NEVER = INT16_MIN / 2, /* no way leads there; sums of two stay in range */
     FAR = NEVER / 2,       /* what is less stands for NEVER */
     OPEN = 1 << 20,        /* no bound on a time */
-    INTERVALS = 1000,      /* longest interval */
     ATTEMPTS = 300,        /* schedules tried for a loop */
     FINE = 16,             /* intervals above the bound that are all tried */
     BY_CHANCE = 3,         /* and how many of them with variants by chance */
@@ -60,151 +59,7 @@ void tw_sched_modulo_note(struct tw_sched_modulo *m, const char *fmt, ...)
     va_end(args);
 }
 
-static const struct tw_sched_op *op_of(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint32_t i)
-{
-    return &p->ops[m->ops[i]];
-}
-
-static unsigned count_bits(uint64_t set)
-{
-    unsigned n = 0;
-
-    for (; set != 0; set &= set - 1)
-        n++;
-    return n;
-}
-
-/* ---- lower bounds */
-
-/* How many of some slots an operation takes at least; those that have a way around them take none. */
-static unsigned slots_taken(const struct tw_sched_op *op, uint64_t slots)
-{
-    unsigned least = UINT32_MAX;
-
-    for (unsigned a = 0; a < op->n_alt; a++) {
-        uint64_t own = tw_sched_slots_of(op, a);
-        unsigned n = (own & ~slots) != 0 ? count_bits(own & slots) : count_bits(own);
-        if ((own & slots) == 0)
-            n = 0;
-        if (n < least)
-            least = n;
-    }
-    return least;
-}
-
-static void name_slots(uint64_t slots, char *dst, size_t size)
-{
-    static const char *const names[] = {"ldb", "lda", "st", "alu", "mv", "vec"};
-    int n = snprintf(dst, size, "%s", count_bits(slots) == 1 ? "slot" : "slots");
-
-    for (unsigned s = 0; s < 6; s++)
-        if ((slots >> s & 1) != 0)
-            n += snprintf(dst + n, size - (size_t)n, " %s", names[s]);
-}
-
-static void bound_by_slots(const struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    unsigned best = 7;
-
-    for (uint64_t slots = 1; slots < 64; slots++) {
-        uint32_t taken = 0, width = count_bits(slots);
-        for (uint32_t i = 0; i < m->n; i++)
-            taken += slots_taken(op_of(p, m, i), slots);
-        uint32_t bound = (taken + width - 1) / width;
-        if (bound < m->bound || (bound == m->bound && width >= best) || bound == 0)
-            continue;
-        best = width;
-        m->bound = bound;
-        m->bottleneck = slots;
-        name_slots(slots, m->bound_by, sizeof m->bound_by);
-    }
-}
-
-static unsigned cycles_held(const struct tw_sched_modulo *m, const struct tw_sched_op *op, uint32_t i, unsigned unit)
-{
-    unsigned least = UINT32_MAX;
-
-    for (unsigned a = 0; a < op->n_alt; a++) {
-        unsigned n = 0;
-        for (unsigned c = 0; c < m->needs[i][a].length; c++)
-            n += (unsigned)(m->needs[i][a].hold[c] >> unit & 1);
-        if (n < least)
-            least = n;
-    }
-    return least;
-}
-
-static int avoids(const struct tw_sched_modulo *m, uint32_t i, unsigned unit)
-{
-    for (unsigned c = 0; c < m->needs[i][0].length; c++)
-        if ((m->needs[i][0].avoid[c] >> unit & 1) != 0)
-            return 1;
-    return 0;
-}
-
-static void bound_by_ports(const struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    for (unsigned unit = SCHED_UNIT_PORT; unit < SCHED_UNITS; unit++) {
-        uint32_t held = 0, avoided = 0;
-        for (uint32_t i = 0; i < m->n; i++) {
-            held += cycles_held(m, op_of(p, m, i), i, unit);
-            avoided |= (uint32_t)avoids(m, i, unit);
-        }
-        if (held == 0 || held + avoided <= m->bound)
-            continue;
-        m->bound = held + avoided;
-        m->bottleneck = (uint64_t)1 << unit;
-        if (unit < SCHED_UNIT_BANK)
-            snprintf(m->bound_by, sizeof m->bound_by, "unit %s", tw_resource_names[unit - SCHED_UNIT_PORT]);
-        else
-            snprintf(m->bound_by, sizeof m->bound_by, "bank %.*s", (int)p->bank_sizes[unit - SCHED_UNIT_BANK],
-                     p->banks[unit - SCHED_UNIT_BANK]);
-    }
-}
-
-/*
- * Relaxes all edges until nothing changes; time gets the earliest times. Returns -1, or the node through which times
- * still grow after n rounds: the interval is less than a recurrence allows.
- */
-static int32_t relax(const struct tw_sched_modulo *m, uint32_t interval, int32_t *time)
-{
-    int32_t grown = 0;
-
-    memset(time, 0, m->n * sizeof *time);
-    for (uint32_t round = 0; round <= m->n && grown >= 0; round++) {
-        grown = -1;
-        for (uint32_t e = 0; e < m->edges.n; e++) {
-            const struct tw_sched_edge *edge = &m->edges.list[e];
-            int32_t t = time[edge->from] + edge->distance - (edge->later ? (int32_t)interval : 0);
-            if (t > time[edge->to]) {
-                time[edge->to] = t;
-                grown = edge->to;
-            }
-        }
-    }
-    return grown;
-}
-
-static int bound_by_recurrence(struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    int32_t *time = tw_arena_alloc(&p->arena, m->n, sizeof *time);
-    int32_t through = -1, node;
-
-    if (time == NULL)
-        return tw_sched_no_memory(p);
-    while ((node = relax(m, m->bound, time)) >= 0) {
-        if (++m->bound > INTERVALS)
-            return tw_fail(p->err, TW_E_LIMIT, "the loop of line %u needs more than %d bundles for an iteration",
-                           p->lines[p->loops[m->loop].line].line, INTERVALS);
-        through = node;
-    }
-    if (through >= 0) {
-        m->bottleneck = 0;
-        snprintf(m->bound_by, sizeof m->bound_by, "the recurrence through line %u",
-                 p->lines[op_of(p, m, (uint32_t)through)->line].line);
-    }
-    return 0;
-}
+/* ---- ways */
 
 /* How many operations have no other slot than those that a way takes. */
 static uint32_t demand(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint64_t slots)
@@ -212,7 +67,7 @@ static uint32_t demand(const struct tw_sched_program *p, const struct tw_sched_m
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->n; i++)
-        n += op_of(p, m, i)->n_alt == 1 && (tw_sched_slots_of(op_of(p, m, i), 0) & slots) != 0;
+        n += tw_sched_body_op(p, m, i)->n_alt == 1 && (tw_sched_slots_of(tw_sched_body_op(p, m, i), 0) & slots) != 0;
     return n;
 }
 
@@ -250,16 +105,13 @@ int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop)
         m->ops[i] = piece->first + i;
     for (uint32_t i = 0; i < m->n; i++) {
         sort_ways(p, m, &p->ops[m->ops[i]]);
-        for (unsigned a = 0; a < op_of(p, m, i)->n_alt; a++)
-            tw_sched_need_of(op_of(p, m, i), a, &m->needs[i][a]);
+        for (unsigned a = 0; a < tw_sched_body_op(p, m, i)->n_alt; a++)
+            tw_sched_need_of(tw_sched_body_op(p, m, i), a, &m->needs[i][a]);
     }
     int code = tw_sched_depend(p, m->ops, m->n, loop, &m->edges);
     if (code < 0)
         return code;
-    m->bound = 1;
-    bound_by_slots(p, m);
-    bound_by_ports(p, m);
-    return bound_by_recurrence(p, m);
+    return tw_sched_bound(p, m);
 }
 
 /* ---- distances */
@@ -354,7 +206,7 @@ static void leave(struct search *s, uint32_t i)
 /* The way whose slot is least asked for by operations that have no other. Ways are sorted so beforehand. */
 static int fitting_alt(const struct search *s, uint32_t i, int32_t t)
 {
-    for (unsigned a = 0; a < op_of(s->p, s->m, i)->n_alt; a++)
+    for (unsigned a = 0; a < tw_sched_body_op(s->p, s->m, i)->n_alt; a++)
         if (tw_sched_table_fits(&s->m->table, &s->m->needs[i][a], t))
             return (int)a;
     return -1;
@@ -365,7 +217,7 @@ static unsigned least_harm(const struct search *s, uint32_t i, int32_t t)
 {
     unsigned best = 0, least = UINT32_MAX;
 
-    for (unsigned a = 0; a < op_of(s->p, s->m, i)->n_alt; a++) {
+    for (unsigned a = 0; a < tw_sched_body_op(s->p, s->m, i)->n_alt; a++) {
         unsigned n = tw_sched_table_conflicts(&s->m->table, &s->m->needs[i][a], t);
         if (n < least) {
             least = n;
@@ -442,7 +294,7 @@ static int needs_scarce(const struct tw_sched_program *p, const struct tw_sched_
 {
     if (m->bottleneck == 0)
         return 0;
-    for (unsigned a = 0; a < op_of(p, m, i)->n_alt; a++) {
+    for (unsigned a = 0; a < tw_sched_body_op(p, m, i)->n_alt; a++) {
         uint64_t held = 0;
         for (unsigned c = 0; c < m->needs[i][a].length; c++)
             held |= m->needs[i][a].hold[c];
@@ -461,7 +313,8 @@ static struct rank rank_of(const struct search *s, uint32_t i)
 {
     int has_early = s->early[i] > -OPEN, has_late = s->late[i] < OPEN;
     int32_t slack = has_early && has_late ? s->late[i] - s->early[i] : OPEN;
-    int32_t one_way = s->variant->flexible != 0 && (op_of(s->p, s->m, i)->n_alt > 1) != (s->variant->flexible == 1);
+    int32_t one_way =
+        s->variant->flexible != 0 && (tw_sched_body_op(s->p, s->m, i)->n_alt > 1) != (s->variant->flexible == 1);
 
     if (s->scarce[i] && s->variant->scarce_first)
         return (struct rank){0, s->variant->scarce_first == 2 ? s->asap[i] : 0, 0};
@@ -503,7 +356,7 @@ static uint32_t next_to_place(const struct search *s)
 /* The leaves of rotating values that begin at an operation, less those that may end at it, in 64ths. */
 static int32_t values_gained(const struct search *s, uint32_t i, const uint32_t *readers)
 {
-    const struct tw_sched_op *op = op_of(s->p, s->m, i);
+    const struct tw_sched_op *op = tw_sched_body_op(s->p, s->m, i);
     int32_t gained = 0;
 
     for (unsigned k = 0; k < op->n_refs; k++) {
@@ -525,145 +378,13 @@ static void choose_sides(struct search *s, uint32_t *readers)
 {
     memset(readers, 0, (s->p->n_webs + 1) * sizeof *readers);
     for (uint32_t i = 0; i < s->m->n; i++)
-        for (unsigned k = 0; k < op_of(s->p, s->m, i)->n_refs; k++) {
-            const struct tw_sched_ref *ref = &op_of(s->p, s->m, i)->refs[k];
+        for (unsigned k = 0; k < tw_sched_body_op(s->p, s->m, i)->n_refs; k++) {
+            const struct tw_sched_ref *ref = &tw_sched_body_op(s->p, s->m, i)->refs[k];
             if (ref->var >= 0 && !ref->writes)
                 readers[ref->web]++;
         }
     for (uint32_t i = 0; i < s->m->n; i++)
         s->prefers_late[i] = values_gained(s, i, readers) > 0;
-}
-
-/* For every leaf of a web that rotates here, from its first write to its last read. */
-struct life {
-    int32_t from, to;
-};
-
-static void list_lives(const struct tw_sched_program *p, const struct tw_sched_modulo *m, struct life *lives)
-{
-    for (uint32_t i = 0; i < p->n_webs * SCHED_LEAVES; i++)
-        lives[i] = (struct life){OPEN, -OPEN};
-    for (uint32_t i = 0; i < m->n; i++)
-        for (unsigned k = 0; k < op_of(p, m, i)->n_refs; k++) {
-            const struct tw_sched_ref *ref = &op_of(p, m, i)->refs[k];
-            if (ref->var < 0 || p->webs[ref->web].rotates != m->loop)
-                continue;
-            int32_t at = m->time[i] + ref->cycle - 1;
-            int32_t end = at + (ref->writes || ref->bypass != TW_BYPASS_NONE);
-            for (unsigned l = 0; l < ref->count; l++) {
-                struct life *life = &lives[(uint32_t)ref->web * SCHED_LEAVES + ref->first + l];
-                if (ref->writes && at < life->from)
-                    life->from = at;
-                if (end > life->to)
-                    life->to = end;
-            }
-        }
-}
-
-static uint32_t copies_needed(const struct tw_sched_program *p, const struct tw_sched_modulo *m,
-                              const struct life *lives)
-{
-    int32_t longest = 1;
-
-    for (uint32_t i = 0; i < p->n_webs * SCHED_LEAVES; i++)
-        if (lives[i].from < OPEN && lives[i].to - lives[i].from > longest)
-            longest = lives[i].to - lives[i].from;
-    return ((uint32_t)longest + m->interval - 1) / m->interval;
-}
-
-/* ---- trips */
-
-static int part_word_in_row(const struct tw_sched_program *p, const struct tw_sched_modulo *m, uint32_t row)
-{
-    for (uint32_t i = 0; i < m->n; i++)
-        if (op_of(p, m, i)->part_word && (uint32_t)m->time[i] % m->interval == row)
-            return 1;
-    return 0;
-}
-
-/* Where the loop's own code begins: when the last stage has been reached, and without a part-word store at its end. */
-static int choose_start(const struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    uint32_t least = (uint32_t)m->span > m->interval ? (uint32_t)m->span - m->interval : 0;
-
-    for (m->start = least; m->start < least + m->interval; m->start++)
-        if (!part_word_in_row(p, m, (m->start + m->interval - 1) % m->interval))
-            return 1;
-    return 0;
-}
-
-/* How often the loop's code runs, and what is peeled off. Returns 0 when the facts about the trips do not allow it. */
-static int count_passes(const struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    const struct tw_sched_loop *l = &p->loops[m->loop];
-    int64_t before = (m->start + m->interval - 1) / m->interval, copies = m->copies;
-
-    if (l->trips >= 0) {
-        m->passes = l->trips > before ? (l->trips - before) / copies : 0;
-        if (m->passes < 2)
-            m->passes = 0;
-        m->peeled = (uint32_t)(l->trips - m->passes * copies);
-        m->least_passes = m->passes;
-        return 1;
-    }
-    if ((copies & (copies - 1)) != 0 || l->multiple % copies != 0)
-        return 0;
-    int64_t extra = (copies - before % copies) % copies;
-    m->peeled = (uint32_t)(before + extra);
-    m->passes = -1;
-    m->least_passes = (l->least - m->peeled) / copies;
-    return l->least >= m->peeled + copies && m->peeled < 32;
-}
-
-/* ---- register pressure, a first look */
-
-static int kind_file(const struct tw_sched_kind *k)
-{
-    static const struct {
-        const char *name;
-        enum tw_sched_file file;
-    } files[] = {{"r", TW_FILE_R},   {"p", TW_FILE_P},   {"m", TW_FILE_M},   {"dn", TW_FILE_DN},
-                 {"dj", TW_FILE_DJ}, {"dc", TW_FILE_DC}, {"s", TW_FILE_S},   {"wl", TW_FILE_X},
-                 {"wh", TW_FILE_X},  {"x", TW_FILE_X},   {"bm", TW_FILE_BM}, {"cm", TW_FILE_BM}};
-
-    for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (strcmp(files[i].name, k->name) == 0)
-            return (int)files[i].file;
-    return -1;
-}
-
-/* Adds a web's values to the number of registers in use in each cycle of the interval. */
-static void add_pressure(const struct tw_sched_modulo *m, const struct life *lives, unsigned n_leaves, uint16_t *rows)
-{
-    int32_t from = OPEN, to = -OPEN;
-
-    for (unsigned i = 0; i < n_leaves; i++) {
-        from = lives[i].from < from ? lives[i].from : from;
-        to = lives[i].to > to ? lives[i].to : to;
-    }
-    for (int32_t t = from; t < to; t++)
-        rows[((t % (int32_t)m->interval) + (int32_t)m->interval) % (int32_t)m->interval]++;
-}
-
-/* The file of which more registers are in use at once than there are, or -1. Halves and quarters are not looked at. */
-static int overfull(struct tw_sched_program *p, const struct tw_sched_modulo *m, const struct life *lives,
-                    uint16_t *rows, unsigned *most)
-{
-    for (int file = 0; file < TW_FILE_COUNT; file++) {
-        memset(rows, 0, m->interval * sizeof *rows);
-        for (uint32_t w = 0; w < p->n_webs; w++) {
-            const struct tw_sched_kind *k = &tw_sched_kinds[p->webs[w].kind];
-            if (p->webs[w].rotates == m->loop && kind_file(k) == file)
-                for (unsigned half = 0; half < (strcmp(k->name, "cm") == 0 ? 2u : 1u); half++)
-                    add_pressure(m, &lives[w * SCHED_LEAVES], k->n_leaves, rows);
-        }
-        *most = 0;
-        for (uint32_t row = 0; row < m->interval; row++)
-            *most = rows[row] > *most ? rows[row] : *most;
-        if (*most > tw_sched_file_sizes[file])
-            return file;
-    }
-    return -1;
 }
 
 /* ---- one attempt */
@@ -677,30 +398,6 @@ static int place_all(struct search *s)
         if (s->n_placed == 0)
             base = s->asap[i];
         if (!place(s, i, s->scarce[i] && s->variant->scarce_first ? base : s->asap[i]))
-            return 0;
-    }
-    return 1;
-}
-
-/* Lets the earliest operation be at 0; whole intervals do not change anything. */
-static void normalize(struct tw_sched_modulo *m)
-{
-    int32_t least = OPEN, most = -OPEN;
-
-    for (uint32_t i = 0; i < m->n; i++)
-        least = m->time[i] < least ? m->time[i] : least;
-    for (uint32_t i = 0; i < m->n; i++) {
-        m->time[i] -= least;
-        most = m->time[i] > most ? m->time[i] : most;
-    }
-    m->span = most + 1;
-}
-
-static int edges_hold(const struct tw_sched_modulo *m)
-{
-    for (uint32_t e = 0; e < m->edges.n; e++) {
-        const struct tw_sched_edge *edge = &m->edges.list[e];
-        if (m->time[edge->to] + (edge->later ? (int32_t)m->interval : 0) < m->time[edge->from] + edge->distance)
             return 0;
     }
     return 1;
@@ -743,36 +440,6 @@ static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, uint32
     return 1;
 }
 
-/* Whether a schedule's values find names and registers, as far as can be told now. */
-static int acceptable(struct tw_sched_program *p, struct tw_sched_modulo *m)
-{
-    struct life *lives = tw_arena_alloc(&p->arena, (size_t)p->n_webs * SCHED_LEAVES + 1, sizeof *lives);
-    uint16_t *rows = tw_arena_alloc(&p->arena, m->interval, sizeof *rows);
-    unsigned most;
-
-    if (lives == NULL || rows == NULL)
-        return tw_sched_no_memory(p);
-    list_lives(p, m, lives);
-    m->copies = copies_needed(p, m, lives);
-    if (m->copies > SCHED_COPIES || m->copies * m->interval * 2 > TW_PROGRAM_BYTES) {
-        tw_sched_modulo_note(m, "at %" PRIu32 ", values live through %" PRIu32 " iterations", m->interval, m->copies);
-        return 0;
-    }
-    int file = overfull(p, m, lives, rows, &most);
-    if (file >= 0) {
-        tw_sched_modulo_note(m, "at %" PRIu32 ", %u registers of file %s are needed and there are %u", m->interval,
-                             most, tw_sched_file_names[file], tw_sched_file_sizes[file]);
-        return 0;
-    }
-    if (choose_start(p, m) && count_passes(p, m))
-        return 1;
-    tw_sched_modulo_note(m,
-                         "at %" PRIu32 ", %" PRIu32 " iterations overlap under %" PRIu32
-                         " names, and the trip count is not known to allow it (least=, multiple=)",
-                         m->interval, ((uint32_t)m->span + m->interval - 1) / m->interval, m->copies);
-    return 0;
-}
-
 /* ---- loops whose iterations do not overlap */
 
 /* The first cycle in which an operation may issue behind those placed so far. */
@@ -803,15 +470,15 @@ static int place_plainly(struct tw_sched_program *p, struct tw_sched_modulo *m, 
         if (in_order && t < last)
             t = last;
         while (!tw_sched_table_fits(&m->table, &m->needs[i][alt], t))
-            if (++alt == op_of(p, m, i)->n_alt) {
+            if (++alt == tw_sched_body_op(p, m, i)->n_alt) {
                 alt = 0;
                 t++;
             }
         tw_sched_table_enter(&m->table, &m->needs[i][alt], t);
         m->time[i] = last = t;
         m->alt[i] = (uint8_t)alt;
-        if (t + tw_sched_flight(op_of(p, m, i)) > end)
-            end = t + tw_sched_flight(op_of(p, m, i));
+        if (t + tw_sched_flight(tw_sched_body_op(p, m, i)) > end)
+            end = t + tw_sched_flight(tw_sched_body_op(p, m, i));
     }
     m->interval = (uint32_t)end;
     return 1;
@@ -842,7 +509,7 @@ static int next_attempt(struct tw_sched_program *p, struct tw_sched_modulo *m)
         m->variant = 0;
         m->step++;
     }
-    if (m->attempts++ >= ATTEMPTS || m->interval > INTERVALS)
+    if (m->attempts++ >= ATTEMPTS || m->interval > SCHED_INTERVALS)
         return m->plain++ < 2 ? place_plainly(p, m, m->plain == 2) : TW_E_LIMIT;
     return attempt(p, m, variant);
 }
@@ -861,10 +528,8 @@ int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)
         code = next_attempt(p, m);
         if (code == 0)
             tw_sched_modulo_note(m, "no schedule of %" PRIu32 " bundles was found", m->interval);
-        if (code == 1) {
-            normalize(m);
-            code = edges_hold(m) ? acceptable(p, m) : 0;
-        }
+        if (code == 1)
+            code = tw_sched_accept(p, m);
         tw_arena_rewind(&p->arena, mark);
     } while (code == 0);
     return code == 1 ? 0 : code;

@@ -5,6 +5,8 @@
 #include "isa/sched/dependence.h"
 #include "isa/sched/reserve.h"
 
+enum { SCHED_INTERVALS = 1000 }; /* the longest interval */
+
 struct tw_sched_modulo {
     int32_t loop;
     uint32_t n; /* operations of the body */
@@ -34,6 +36,20 @@ struct tw_sched_modulo {
     int64_t passes;  /* through it; -1: in a register, 0: all iterations are laid out one after the other */
     int64_t least_passes;
 };
+
+static inline const struct tw_sched_op *tw_sched_body_op(const struct tw_sched_program *p,
+                                                         const struct tw_sched_modulo *m, uint32_t i)
+{
+    return &p->ops[m->ops[i]];
+}
+
+/* Sets bound, bound_by and bottleneck. Returns 0 or a code (bound.c). */
+int tw_sched_bound(struct tw_sched_program *p, struct tw_sched_modulo *m);
+/*
+ * Derives the rest of a schedule from times and ways that are set: names, passes, what is peeled off. Returns 1, 0 when
+ * dependences, registers or the facts about the trips do not allow it, or a code (accept.c).
+ */
+int tw_sched_accept(struct tw_sched_program *p, struct tw_sched_modulo *m);
 
 /* Prepares the search for a loop's schedules. Returns 0 or a code. */
 int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop);

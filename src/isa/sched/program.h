@@ -1,14 +1,15 @@
 /*
  * A section's program as the stages of the scheduler see it, and what they add to it:
  *
- *   text.c        lines of text -> operations, symbolic registers, loops
- *   rename.c      symbolic registers -> webs: each a value, or values that must share a register
- *   dependence.c  what must stay how far behind what
- *   modulo.c      loops -> times of their operations
- *   region.c      straight code between loops -> times of its operations
- *   emit.c        times -> bundles of operations on webs, with loops peeled
- *   allocate.c    webs -> registers
- *   simulate.c    proves that the bundles compute what the text says
+ *   text.c, operation.c, directive.c   lines of text -> operations, symbolic registers, loops
+ *   rename.c       symbolic registers -> webs: each a value, or values that must share a register
+ *   dependence.c   what must stay how far behind what
+ *   bound.c, modulo.c, accept.c         loops -> times of their operations
+ *   region.c       straight code between loops -> times of its operations
+ *   emit.c         times -> bundles of operations on webs, with loops peeled
+ *   occupancy.c, allocate.c             webs -> registers
+ *   simulate.c     proves that the bundles compute what the text says
+ *   sched.c        calls them in turn
  *
  * Cycles are counted in issued bundles: an operand with cycle 1 is read or written in the bundle's own cycle.
  */

@@ -145,13 +145,10 @@ void tw_sched_table_leave(struct tw_sched_table *t, const struct tw_sched_need *
 int tw_sched_needs_meet(const struct tw_sched_table *t, const struct tw_sched_need *a, int32_t cycle_a,
                         const struct tw_sched_need *b, int32_t cycle_b)
 {
-    int32_t n = (int32_t)t->cycles, apart = cycle_b - cycle_a;
+    int32_t n = (int32_t)t->cycles, apart = ((cycle_b - cycle_a) % n + n) % n;
 
-    if (t->modulo)
-        apart = (apart % n + n) % n;
-    /* b begins `apart` cycles behind a; in a modulo table also all intervals before and behind that. */
-    for (int32_t d = apart - (t->modulo ? (apart + SCHED_FLIGHT) / n * n : 0); d < a->length;
-         d += t->modulo ? n : SCHED_FLIGHT)
+    /* b begins `apart` cycles behind a, and every interval before and behind that. */
+    for (int32_t d = apart - (apart + SCHED_FLIGHT) / n * n; d < a->length; d += n)
         for (int32_t i = d > 0 ? d : 0; i < a->length && i - d < b->length; i++)
             if ((a->hold[i] & (b->hold[i - d] | b->avoid[i - d])) != 0 || (a->avoid[i] & b->hold[i - d]) != 0)
                 return 1;

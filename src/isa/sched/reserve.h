@@ -40,7 +40,7 @@ unsigned tw_sched_table_conflicts(const struct tw_sched_table *t, const struct t
 /* Enters an operation, or takes it out again. */
 void tw_sched_table_enter(struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);
 void tw_sched_table_leave(struct tw_sched_table *t, const struct tw_sched_need *need, int32_t cycle);
-/* Whether two operations with these needs, issued in these cycles, get into each other's way. */
+/* Whether two operations with these needs, issued in these cycles of a modulo table, get into each other's way. */
 int tw_sched_needs_meet(const struct tw_sched_table *t, const struct tw_sched_need *a, int32_t cycle_a,
                         const struct tw_sched_need *b, int32_t cycle_b);
 

@@ -218,14 +218,11 @@ static void text_walk(struct simulation *s)
 static uint16_t real_leaf(const struct simulation *s, const struct tw_sched_ref *ref, const struct tw_operation *op,
                           unsigned i)
 {
-    const struct tw_instruction *in = &tw_instructions[op->instruction];
-
     if (ref->operand == SCHED_IMPLICIT)
         return tw_registers[ref->reg].leaves[ref->first + i];
     const struct tw_register *reg = &tw_registers[op->operands[ref->operand]];
     if (ref->var >= 0 && tw_sched_ref_part(s->p, ref)->wide)
         return reg->leaves[strcmp(tw_sched_kinds[s->p->vars[ref->var].kind].name, "wh") == 0];
-    (void)in;
     return reg->leaves[i];
 }
 
