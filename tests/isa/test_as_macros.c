@@ -193,6 +193,13 @@ static void long_lines(void **state)
     memset(text + n, '1', 1000);
     text[n + 1000] = '\0';
     assert_error(text, "t.s:2:0", "with its arguments this line has more than 4096 characters");
+
+    /* As many arguments as a line can hold, and text between them. */
+    strcpy(text, ".macro m a\n ");
+    for (int i = 0; i < 1360; i++)
+        strcat(text, "\\a,");
+    strcat(text, "\n.endm\n m \n");
+    assert_error(text, "t.s:2:4", "too many words");
 }
 
 int main(void)

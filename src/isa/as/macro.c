@@ -253,7 +253,7 @@ static size_t replacement(const struct tw_as_input *in, const char *text, size_t
 struct expansion {
     char text[AS_LINE_MAX];
     size_t size;
-    struct tw_as_stretch map[AS_LINE_MAX / 2 + 2];
+    struct tw_as_stretch map[AS_LINE_MAX]; /* each takes at least one character of the line */
     size_t n_map;
 };
 

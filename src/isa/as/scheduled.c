@@ -17,6 +17,10 @@ int tw_as_begin_scheduled(struct tw_as *a, const char *at)
 
 int tw_as_add_scheduled(struct tw_as *a, struct tw_as_span text)
 {
+    if (a->n_sched == AS_SCHEDULED_MAX) {
+        a->stop = 1;
+        return tw_as_fault(a, text.text, "more than %d lines to be scheduled together", AS_SCHEDULED_MAX);
+    }
     if (tw_grow(&a->sched_lines, a->n_sched, &a->room_sched, sizeof *a->sched_lines) != 0 ||
         tw_grow(&a->sched_origins, a->n_sched, &a->room_origins, sizeof *a->sched_origins) != 0)
         return tw_as_no_memory(a);
