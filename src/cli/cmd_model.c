@@ -77,6 +77,8 @@ static int print_json(json_t *array)
 static int list(const struct request *r, struct tw_interrupt *interrupt)
 {
     (void)interrupt;
+    if (r->operands > 0)
+        return tw_usage_error("model", "model list takes no names");
     size_t count;
     const struct tw_published_model *models = tw_published_models(&count);
     json_t *array = r->json ? json_array() : NULL;
@@ -134,10 +136,12 @@ static int get_one(const char *name, struct tw_interrupt *interrupt)
     tw_interrupt_polite_end(interrupt);
     if (code == 0)
         code = tw_model_cached(name, path, sizeof path, &err);
+    if (code < 0)
+        tw_note("%s", err.text);
     if (tw_interrupt_signal(interrupt) != 0)
         return TW_EXIT_SIGNAL + tw_interrupt_signal(interrupt);
     if (code < 0)
-        return failed(&err);
+        return TW_EXIT_FAILED;
     puts(path);
     return TW_EXIT_OK;
 }
