@@ -211,16 +211,15 @@ static void head(struct writer *w)
     put(w, ".reg r %%n, %%sum, %%r0, %%r1, %%r2, %%r3, %%r4, %%r5\n.reg p %%p0, %%p1, %%p2, %%to\n.reg x %%x0, %%x1, "
            "%%x2, %%x3, %%all\n"
            ".reg bm %%b0, %%b1, %%b2\n.reg cm %%c0, %%c1\n.reg wl %%w0\n.reg m %%m0\n.reg d %%d0\n.reg s %%s0\n"
-           ".in %%p0 = p0, %%p1 = p1, %%p2 = p2, %%n = r0\n.keep r1, wl3, bml4\n");
+           ".in %%p0 = p0, %%p1 = p1, %%p2 = p2, %%n = r0, %%x3 = x7, %%b2 = bmh1, %%c1 = cm4\n"
+           ".keep r1, wl3, bml4\n");
     for (int i = 0; i < 6; i++)
         put(w, " movi %%r%d, #%d\n", i, below(w, 3000));
-    for (int i = 0; i < 4; i++)
-        put(w, " vbcst.32 %%x%d, %%r%d\n", i, below(w, 6));
     for (int i = 0; i < 3; i++)
-        put(w, " vclr %%b%d\n", i);
+        put(w, " vbcst.32 %%x%d, %%r%d\n", i, below(w, 6));
     for (int i = 0; i < 2; i++)
-        put(w, " vmov %%c%d.l, %%x%d\n vmov %%c%d.h, %%x%d\n", i, i, i, i);
-    put(w, " vmov %%w0, %%x0.l\n movi %%m0, #32\n movi %%d0.m, #32\n movi %%d0.dn, #4\n movi %%d0.dj, #64\n"
+        put(w, " vclr %%b%d\n", i);
+    put(w, " vmov %%c0.l, %%x0\n vmov %%c0.h, %%x0\n vmov %%w0, %%x0.l\n movi %%m0, #32\n movi %%d0.m, #32\n movi %%d0.dn, #4\n movi %%d0.dj, #64\n"
            " movi %%d0.dc, #0\n movi %%s0, #3\n add %%r0, %%r0, %%r1\n");
 }
 

@@ -115,8 +115,11 @@ static int make_sites(struct renaming *n)
 
     memset(n->first_of, 0xff, p->n_var_leaves * sizeof *n->first_of);
     for (uint32_t v = 0; v < p->n_vars; v++)
-        for (unsigned i = 0; i < tw_sched_kinds[p->vars[v].kind].n_leaves; i++)
+        for (unsigned i = 0; i < tw_sched_kinds[p->vars[v].kind].n_leaves; i++) {
             add_site(n, -1 - (int32_t)v, 0, p->vars[v].leaf + i, p->vars[v].in >= 0);
+            if (i > 0 && p->vars[v].in >= 0) /* what comes in one register is one value */
+                join(n, (int32_t)n->n_sites - 1, (int32_t)n->n_sites - 2);
+        }
     for (uint32_t i = 0; i < p->n_ops; i++)
         for (unsigned k = 0; k < p->ops[i].n_refs; k++) {
             const struct tw_sched_ref *ref = &p->ops[i].refs[k];
