@@ -80,7 +80,6 @@ static int count_passes(const struct tw_sched_program *p, struct tw_sched_modulo
         if (m->passes < 2)
             m->passes = 0;
         m->peeled = (uint32_t)(l->trips - m->passes * copies);
-        m->least_passes = m->passes;
         return 1;
     }
     if ((copies & (copies - 1)) != 0 || l->multiple % copies != 0)
@@ -88,7 +87,6 @@ static int count_passes(const struct tw_sched_program *p, struct tw_sched_modulo
     int64_t extra = (copies - before % copies) % copies;
     m->peeled = (uint32_t)(before + extra);
     m->passes = -1;
-    m->least_passes = (l->least - m->peeled) / copies;
     return l->least >= m->peeled + copies && m->peeled < 32;
 }
 

@@ -129,21 +129,26 @@ static int32_t relax(const struct tw_sched_modulo *m, uint32_t interval, int32_t
 static int bound_by_recurrence(struct tw_sched_program *p, struct tw_sched_modulo *m)
 {
     int32_t *time = tw_arena_alloc(&p->arena, m->n, sizeof *time);
-    int32_t through = -1, node;
+    uint32_t low = m->bound, high = SCHED_INTERVALS + 1; /* low is too little, high is not known to be */
 
     if (time == NULL)
         return tw_sched_no_memory(p);
-    while ((node = relax(m, m->bound, time)) >= 0) {
-        if (++m->bound > SCHED_INTERVALS)
-            return tw_fail(p->err, TW_E_LIMIT, "the loop of line %u needs more than %d bundles for an iteration",
-                           p->lines[p->loops[m->loop].line].line, SCHED_INTERVALS);
-        through = node;
+    if (relax(m, low, time) < 0)
+        return 0;
+    while (high - low > 1) {
+        uint32_t middle = high > 2 * low ? 2 * low : low + (high - low) / 2;
+        if (relax(m, middle, time) >= 0)
+            low = middle;
+        else
+            high = middle;
     }
-    if (through >= 0) {
-        m->bottleneck = 0;
-        snprintf(m->bound_by, sizeof m->bound_by, "the recurrence through line %u",
-                 p->lines[tw_sched_body_op(p, m, (uint32_t)through)->line].line);
-    }
+    if (high > SCHED_INTERVALS)
+        return tw_fail(p->err, TW_E_LIMIT, "the loop of line %u needs more than %d bundles for an iteration",
+                       p->lines[p->loops[m->loop].line].line, SCHED_INTERVALS);
+    m->bound = high;
+    m->bottleneck = 0;
+    snprintf(m->bound_by, sizeof m->bound_by, "the recurrence through line %u",
+             p->lines[tw_sched_body_op(p, m, (uint32_t)relax(m, low, time))->line].line);
     return 0;
 }
 

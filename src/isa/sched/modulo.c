@@ -21,8 +21,9 @@ enum {
     FAR = NEVER / 2,       /* what is less stands for NEVER */
     OPEN = 1 << 20,        /* no bound on a time */
     ATTEMPTS = 300,        /* schedules tried for a loop */
-    FINE = 16,             /* intervals above the bound that are all tried */
+    FINE = 4,              /* intervals above the bound that are all tried */
     BY_CHANCE = 3,         /* and how many of them with variants by chance */
+    WORK = 60000000,       /* about so many distances are looked at before no operation is moved out any more */
     VARIANTS = 6,
     RANDOM = 1500, /* operations in variants by chance, for each interval */
     BUDGET = 5     /* placements per operation */
@@ -124,6 +125,7 @@ static void measure(struct tw_sched_modulo *m)
     if (m->measured == m->interval)
         return;
     m->measured = m->interval;
+    m->work += (uint64_t)n * n * n / 16;
     for (size_t i = 0; i < (size_t)n * n; i++)
         m->far[i] = NEVER;
     for (uint32_t i = 0; i < n; i++)
@@ -165,6 +167,7 @@ static void narrow(struct search *s, uint32_t placed)
     const int16_t *far = s->m->far + (size_t)placed * s->m->n, *near = s->m->near + (size_t)placed * s->m->n;
     int32_t t = s->m->time[placed], *early = s->early, *late = s->late;
 
+    s->m->work += s->m->n;
     for (uint32_t i = 0; i < s->m->n; i++) {
         int32_t after = far[i] > FAR ? t + far[i] : -OPEN, before = near[i] > FAR ? t - near[i] : OPEN;
         early[i] = after > early[i] ? after : early[i];
@@ -281,9 +284,9 @@ static int place(struct search *s, uint32_t i, int32_t base)
     s->budget--;
     if (place_between(s, i, first, last, by))
         return 1;
+    /* One cycle further than last time, if need be out of the window: then those who made it leave too. */
     int32_t again = s->last[i] == OPEN ? first : s->last[i] + by;
-    force(s, i,
-          by < 0 ? (again > first || again < last ? first : again) : (again < first || again > last ? first : again));
+    force(s, i, (again - first) * by < 0 || (again - first) * by > reach ? first : again);
     return 1;
 }
 
@@ -423,7 +426,7 @@ static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, uint32
         return code;
     s.scarce = s.placed + n;
     s.prefers_late = s.placed + 2 * (size_t)n;
-    s.budget = BUDGET * n;
+    s.budget = m->work > WORK ? n : BUDGET * n;
     s.random.state = variant;
     measure(m);
     choose_sides(&s, readers);
@@ -486,10 +489,14 @@ static int place_plainly(struct tw_sched_program *p, struct tw_sched_modulo *m, 
 
 /* ---- the search */
 
-/* The interval of a step: first one by one, then by larger steps. */
+/* The interval of a step: first one by one, then by a sixteenth. */
 static uint32_t interval_of(const struct tw_sched_modulo *m)
 {
-    return m->step <= FINE ? m->bound + m->step : m->bound + FINE + (m->step - FINE) * (1 + m->bound / 8);
+    uint32_t interval = m->bound + (m->step < FINE ? m->step : FINE);
+
+    for (uint32_t step = FINE; step < m->step && interval <= SCHED_INTERVALS; step++)
+        interval += 1 + interval / 16;
+    return interval;
 }
 
 /* How many variants are tried for the interval: those by chance for the first few only. */
@@ -497,6 +504,8 @@ static uint32_t variants_now(const struct tw_sched_modulo *m)
 {
     uint32_t by_chance = RANDOM / m->n < 64 ? RANDOM / m->n : 64;
 
+    if (m->work > WORK)
+        return 2;
     return VARIANTS + (m->step < BY_CHANCE ? by_chance : 0);
 }
 
@@ -509,7 +518,7 @@ static int next_attempt(struct tw_sched_program *p, struct tw_sched_modulo *m)
         m->variant = 0;
         m->step++;
     }
-    if (m->attempts++ >= ATTEMPTS || m->interval > SCHED_INTERVALS)
+    if (m->attempts++ >= ATTEMPTS || m->interval > SCHED_INTERVALS || m->interval >= m->longest)
         return m->plain++ < 2 ? place_plainly(p, m, m->plain == 2) : TW_E_LIMIT;
     return attempt(p, m, variant);
 }
@@ -521,10 +530,17 @@ void tw_sched_modulo_give_up(struct tw_sched_modulo *m)
 
 int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)
 {
+    struct tw_arena mark = tw_arena_mark(&p->arena);
     int code;
 
+    if (m->longest == 0) {
+        if ((code = place_plainly(p, m, 0)) < 0)
+            return code;
+        m->longest = m->interval;
+        tw_arena_rewind(&p->arena, mark);
+    }
     do {
-        struct tw_arena mark = tw_arena_mark(&p->arena);
+        mark = tw_arena_mark(&p->arena);
         code = next_attempt(p, m);
         if (code == 0)
             tw_sched_modulo_note(m, "no schedule of %" PRIu32 " bundles was found", m->interval);

@@ -21,6 +21,8 @@ struct tw_sched_modulo {
     /* The search's own: where it stands, and what it measures distances with. */
     uint64_t bottleneck; /* units that set the bound; 0: a recurrence does */
     uint32_t variant, step, attempts, plain;
+    uint32_t longest; /* the interval at which iterations need not overlap */
+    uint64_t work;
     uint32_t measured; /* the interval that `far` is for */
     int16_t *far;      /* [from * n + to]: least distance over all ways, by interval */
     int16_t *near;     /* [to * n + from]: the same */
@@ -34,7 +36,6 @@ struct tw_sched_modulo {
     uint32_t start;  /* cycles of iteration 0 before the loop's own code */
     uint32_t peeled; /* iterations begun outside of it */
     int64_t passes;  /* through it; -1: in a register, 0: all iterations are laid out one after the other */
-    int64_t least_passes;
 };
 
 static inline const struct tw_sched_op *tw_sched_body_op(const struct tw_sched_program *p,

@@ -201,6 +201,15 @@ static int32_t least_tail(const struct work *w)
     return tail;
 }
 
+/*
+ * Cycles of a loop's own code. What is in flight when it begins must land before it can be over: after one pass, for
+ * all that can be told from the code alone.
+ */
+static int32_t one_pass(const struct tw_sched_modulo *m)
+{
+    return m->passes == 0 ? 0 : (int32_t)(m->copies * m->interval);
+}
+
 /* The last cycle in which a straight operation may issue, for what it is and by the loop behind. */
 static int32_t last_cycle(const struct work *w, uint32_t i, int32_t tail)
 {
@@ -209,8 +218,7 @@ static int32_t last_cycle(const struct work *w, uint32_t i, int32_t tail)
     if (m == NULL)
         return OPEN;
     int32_t start = tail + (int32_t)m->start, last = start - 1;
-    int64_t own = m->least_passes * m->copies * m->interval;
-    int32_t done = start + (int32_t)(own < SCHED_FLIGHT ? own : SCHED_FLIGHT) - tw_sched_flight(op_of(w, i));
+    int32_t done = start + one_pass(m) - tw_sched_flight(op_of(w, i));
     if (done < last)
         last = done;
     if (tw_writes_loop_register(&op_of(w, i)->alt[0])) {
@@ -395,12 +403,11 @@ static void finish(struct work *w)
 static int before_is_done(const struct work *w, int32_t tail)
 {
     int32_t start = tail + (int32_t)w->behind->start;
-    int64_t own = w->behind->least_passes * w->behind->copies * w->behind->interval;
 
     for (uint32_t i = 0; i < w->n_before; i++)
         if (tw_sched_after(w->before, (int32_t)i, 0) >= start)
             return 0;
-    return end_of_before(w) <= start + (int32_t)(own < OPEN ? own : OPEN);
+    return end_of_before(w) <= start + one_pass(w->behind);
 }
 
 /* Tries one place for the loop behind. */
