@@ -87,6 +87,20 @@ void tw_whisper_destroy(struct tw_whisper *w)
     free(w);
 }
 
+/* The window's frames. Where the caller wants no more of the input, silence follows, as after the input's own end. */
+static int read_window(struct run *r, int64_t seek, struct tw_error *err)
+{
+    float *dst = r->session->mel;
+    int64_t count = 2 * (int64_t)r->ctx, wanted = count;
+    if (r->options->length > 0 && r->end - seek < count)
+        wanted = r->end - seek;
+    int code = tw_mel_read(r->mel, seek, wanted, dst, err);
+    if (code != TW_OK || wanted == count)
+        return code;
+    int64_t past = tw_mel_frames(r->mel) + TW_MEL_FRAMES_30S + TW_MEL_WINDOW;
+    return tw_mel_read(r->mel, past, count - wanted, dst + wanted * tw_mel_bands(r->mel), err);
+}
+
 /* Fills the cross-attention caches from the window at frame seek, unless they hold it. */
 static int encode(struct run *r, int64_t seek, struct tw_error *err)
 {
@@ -104,7 +118,7 @@ static int encode(struct run *r, int64_t seek, struct tw_error *err)
         w->encoder_ctx = r->ctx;
         w->encoder_cross = cross;
     }
-    int code = tw_mel_read(r->mel, seek, 2 * (int64_t)r->ctx, w->mel, err);
+    int code = read_window(r, seek, err);
     if (code == TW_OK)
         code = tw_host_run(w->host, w->encoder, err);
     if (code != TW_OK)
