@@ -31,6 +31,9 @@ static void values_from_below(void **state)
                 (const char *const[]){"j #0x10", "nop", "nop", "nop", "nop", "nop", "done", NULL});
     assert_code("movxm r0, #table + 4; vlda wl0, [p0], #step * 32\n mova r1, #(-1)\nstep = 2\n.data\ntable:\n",
                 (const char *const[]){"movxm r0, #0x70004; vlda wl0, [p0], #64", "mova r1, #-1", NULL});
+    /* Commas in brackets do not end arguments. */
+    assert_code(".macro ld a, n\nlda r\\n, \\a\n.endm\nld [p0, #4], 3\n",
+                (const char *const[]){"lda r3, [p0, #4]", NULL});
     /* Its own range has no zero in it: something else must hold its place. */
     assert_code("vlda wl0, [sp, #x]\nx = -64\n", (const char *const[]){"vlda wl0, [sp, #-64]", NULL});
     assert_code("movxm r0, #x\nx = 0xffffffff\n", (const char *const[]){"movxm r0, #-1", NULL});

@@ -191,6 +191,12 @@ static void names_and_modes(void **state)
     assert_string_equal(a->source_name, "kernel.c");
     tw_assembly_free(a);
 
+    a = assemble(".file \"a//b/*c\"\nnop\n", NULL); /* no comments in quotes */
+    assert_clean(a);
+    assert_string_equal(a->source_name, "a//b/*c");
+    assert_int_equal(find_section(a, ".text")->size, 2);
+    tw_assembly_free(a);
+
     a = assemble("nop\n.end\nthis is no assembly\n", NULL);
     assert_clean(a);
     assert_int_equal(find_section(a, ".text")->size, 2);

@@ -82,6 +82,8 @@ static void macro_faults(void **state)
 static void places(void **state)
 {
     (void)state;
+    assert_error(".macro m n\n .byte \\n\n.endm\n.data\n m 1 + nowhere +\n", "t.s:2:8", "at the end of the expression");
+    assert_error(".macro m n\n add \\n\n.endm\n m \"r0, r1, r99\"\n", "t.s:2:6", "not \"r99\"");
     struct tw_assembly *a = assemble(".macro m reg, n\n"
                                      "   add r0, \\reg, r1; bad \\n\n"
                                      ".endm\n"

@@ -99,6 +99,10 @@ static void old_values_on_all_ways(void **state)
     /* a call and back */
     error_in("jl #f\n" NOPS5 ".align 16\nadd r1, r0, r0\n" DONE ".align 16\nf: ret lr\n" NOPS4 "lda r0, [p0, #0]\n",
              "old-value", 8, "reads r0 1 bundle behind");
+    /* a return whose address comes from memory may be one to any call */
+    error_in("jl #f\n" NOPS5 ".align 16\nadd r1, r0, r0\n" DONE ".align 16\nf: lda lr, [sp, #-4]\n" NOPS6
+             "ret lr\n" NOPS4 "lda r0, [p0, #0]\n",
+             "old-value", 8, "reads r0 1 bundle behind");
     /* a jump by register */
     error_in("movxm p3, #far\nnop\nj p3\n" NOPS4 "lda r0, [p0, #0]\n.align 16\nfar: add r2, r0, r0\n" DONE, "old-value",
              10, "reads r0 1 bundle behind");
@@ -135,7 +139,8 @@ static void double_writes(void **state)
     clean("vlda wl0, [p0], #32; vldb wl2, [p1], #32\n" DONE, "same-write");
     finds(".foreign\nvlda wl0, [p0], #32; vldb wl2, [p0], #32\n" DONE, "same-write", TW_SEVERITY_WARNING, 2,
           "writes p0");
-    /* Flags that only add up may come from two sides. */
+    /* Flags that only add up may come from two sides, here srUPS_of in cycles 8 and 1. */
+    clean("vlda.ups.s32.s16 bml0, s0, [p0, #0]\n" NOPS6 "vups.s32.s16 bml1, wl0, s0\n" DONE, "same-write");
     clean("vmul.f bml0, x0, x1, r0\nnop\nvmul.f bml1, x0, x1, r0\n" DONE, "same-write");
 }
 
@@ -151,6 +156,8 @@ static void units(void **state)
     clean("st r0, [p0, #0]; mov p1, p2\n" DONE, "unit");
     error_in("st p3, [p0, #0]; mov p1, p2\n" DONE, "unit", 1, "needs P_RM_PORT in the bundle of");
     clean("movxm LS, #0; mova dj0, #4\n" DONE, "unit");
+    /* Two operations may both keep away from a unit that neither holds. */
+    clean("vlda wl0, [p0], #32; vldb wl2, [p1], #32\n" DONE, "unit");
     /* Some are held twice in programs that work. */
     finds("st.s8 r0, [p0, #0]\nnop\nlda r3, [p1, #0]\n" DONE, "unit", TW_SEVERITY_WARNING, 3, "PART_WORD_STORE");
     clean("st.s8 r0, [p0, #0]\n" NOPS6 "lda r3, [p1, #0]\n" DONE, "unit");
