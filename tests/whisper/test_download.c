@@ -98,7 +98,7 @@ static int set_up(void **state)
     tw_sha256_start(&h);
     tw_sha256_add(&h, s->body, BODY_SIZE);
     tw_sha256_finish(&h, s->sha256);
-    s->head = "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n";
+    s->head = "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\nConnection: close\r\n\r\n";
     s->send = BODY_SIZE;
     *state = s;
     return pthread_create(&s->server, NULL, serve, s);
@@ -209,7 +209,7 @@ static void another_size_is_refused(void **state)
     s->head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"; /* no size given: the end decides */
     s->send = BODY_SIZE - 1;
     assert_fails(s, TW_E_FORMAT, "299999 bytes instead of 300000");
-    s->head = "HTTP/1.1 200 OK\r\nContent-Length: 600000\r\n\r\n0123456789";
+    s->head = "HTTP/1.1 200 OK\r\nContent-Length: 600000\r\nConnection: close\r\n\r\n0123456789";
     s->send = BODY_SIZE;
     assert_fails(s, TW_E_FORMAT, "longer than the 300000 bytes");
 }
@@ -224,10 +224,10 @@ static void a_broken_transfer_is_a_network_failure(void **state)
 static void a_missing_file_is_said_to_be_missing(void **state)
 {
     struct scene *s = *state;
-    s->head = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    s->head = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     s->send = 0;
     assert_fails(s, TW_E_NOT_FOUND, "404");
-    s->head = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+    s->head = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     assert_fails(s, TW_E_NETWORK, "503");
 }
 
@@ -252,7 +252,7 @@ static void the_caller_can_stop_it(void **state)
 static void a_server_cannot_point_at_local_files(void **state)
 {
     struct scene *s = *state;
-    s->head = "HTTP/1.1 302 Found\r\nLocation: file:///etc/hostname\r\nContent-Length: 0\r\n\r\n";
+    s->head = "HTTP/1.1 302 Found\r\nLocation: file:///etc/hostname\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     s->send = 0;
     assert_fails(s, TW_E_NETWORK, "cannot download");
 }
@@ -261,7 +261,8 @@ static void a_redirect_without_end_ends(void **state)
 {
     struct scene *s = *state;
     char head[256];
-    snprintf(head, sizeof head, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", s->url);
+    snprintf(head, sizeof head, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+             s->url);
     s->head = head;
     s->send = 0;
     assert_fails(s, TW_E_NETWORK, "redirects");
