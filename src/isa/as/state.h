@@ -35,7 +35,7 @@ enum {
     AS_OLD_MAX = 16,        /* registers of one .old */
     AS_SECTIONS_MAX = 1024,
     AS_SCHEDULED_MAX = 16384, /* lines between .sched and .endsched */
-    AS_EXPRESSION_DEPTH = 64 /* parentheses and the like */
+    AS_EXPRESSION_DEPTH = 64  /* parentheses and the like */
 };
 
 /* ---- lines */
