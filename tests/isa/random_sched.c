@@ -219,7 +219,8 @@ static void head(struct writer *w)
         put(w, " vbcst.32 %%x%d, %%r%d\n", i, below(w, 6));
     for (int i = 0; i < 2; i++)
         put(w, " vclr %%b%d\n", i);
-    put(w, " vmov %%c0.l, %%x0\n vmov %%c0.h, %%x0\n vmov %%w0, %%x0.l\n movi %%m0, #32\n movi %%d0.m, #32\n movi %%d0.dn, #4\n movi %%d0.dj, #64\n"
+    put(w, " vmov %%c0.l, %%x0\n vmov %%c0.h, %%x0\n vmov %%w0, %%x0.l\n movi %%m0, #32\n movi %%d0.m, #32\n movi "
+           "%%d0.dn, #4\n movi %%d0.dj, #64\n"
            " movi %%d0.dc, #0\n movi %%s0, #3\n add %%r0, %%r0, %%r1\n");
 }
 

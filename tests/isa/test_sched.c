@@ -315,6 +315,28 @@ static void loop_ends_hold_no_part_word_store(void **state)
     finish(code);
 }
 
+static void reports_say_what_came_of_loops(void **state)
+{
+    struct tw_sched_code *code = schedule(".reg p %p, %q\n.reg wl %w\n.in %p = p0, %q = p1\n.loop 20\n"
+                                          " vld %w, [%p], #32 @a:0\n vst %w, [%q], #32 @a:0\n.endloop\n");
+    struct tw_error err = {0, ""};
+    char text[2048] = "";
+    FILE *f = tmpfile();
+
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(tw_layout(code->bundles, code->n_bundles, 0, &err), 0);
+    tw_sched_report(code, f);
+    rewind(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    assert_non_null(strstr(text, "loop of line 4: an iteration every 8 bundles; lower bound 8, set by the recurrence"));
+    assert_non_null(strstr(text, "20 iterations: "));
+    assert_non_null(strstr(text, "registers: p 2 of 8 x 1 of 12"));
+    assert_non_null(strstr(text, " bytes\n"));
+    finish(code);
+}
+
 /* ---- registers */
 
 static int uses(const struct tw_sched_code *code, int reg)
@@ -349,7 +371,7 @@ static void borders_and_kept_registers(void **state)
 }
 
 /* One x holds two values at once where each needs only a half. */
-static void halves_are_shared(void **state)
+static void halves_hold_two_values(void **state)
 {
     struct tw_sched_code *code =
         schedule(".keep x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11\n.reg wl %l\n.reg wh %h\n"
@@ -528,8 +550,9 @@ int main(void)
         cmocka_unit_test(long_lives_get_names_in_turn),
         cmocka_unit_test(independent_iterations),
         cmocka_unit_test(loop_ends_hold_no_part_word_store),
+        cmocka_unit_test(reports_say_what_came_of_loops),
         cmocka_unit_test(borders_and_kept_registers),
-        cmocka_unit_test(halves_are_shared),
+        cmocka_unit_test(halves_hold_two_values),
         cmocka_unit_test(too_many_values),
         cmocka_unit_test(labels_and_later_values),
         cmocka_unit_test(proof_finds_every_changed_operand),

@@ -157,13 +157,13 @@ static void use_memory(struct dependence *d, int32_t node)
         struct memory_state *m = &d->memory[tag];
         if (tag != own && tag != ANY && own != ANY)
             continue;
-        int shared = tag == own ? tag : ANY;
-        follow(d, m->stores, m->n_stores, node, shared);
+        int common = tag == own ? tag : ANY;
+        follow(d, m->stores, m->n_stores, node, common);
         if (stores)
-            follow(d, m->loads, m->n_loads, node, shared);
+            follow(d, m->loads, m->n_loads, node, common);
         if (stores && (own == ANY || tag == own)) {
-            cover(d, m->stores, &m->n_stores, node, shared);
-            cover(d, m->loads, &m->n_loads, node, shared);
+            cover(d, m->stores, &m->n_stores, node, common);
+            cover(d, m->loads, &m->n_loads, node, common);
         }
     }
     struct memory_state *m = &d->memory[own];
