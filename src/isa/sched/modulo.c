@@ -438,9 +438,7 @@ static int attempt(struct tw_sched_program *p, struct tw_sched_modulo *m, uint32
                 s.asap[i] = far_from(&s, k, i);
     }
     open_windows(&s);
-    if (!place_all(&s))
-        return 0;
-    return 1;
+    return place_all(&s);
 }
 
 /* ---- loops whose iterations do not overlap */
@@ -482,6 +480,11 @@ static int place_plainly(struct tw_sched_program *p, struct tw_sched_modulo *m, 
         m->alt[i] = (uint8_t)alt;
         if (t + tw_sched_flight(tw_sched_body_op(p, m, i)) > end)
             end = t + tw_sched_flight(tw_sched_body_op(p, m, i));
+    }
+    for (uint32_t e = 0; e < m->edges.n; e++) {
+        const struct tw_sched_edge *edge = &m->edges.list[e];
+        if (edge->later && m->time[edge->from] + edge->distance - m->time[edge->to] > end)
+            end = m->time[edge->from] + edge->distance - m->time[edge->to];
     }
     m->interval = (uint32_t)end;
     return 1;
