@@ -131,7 +131,7 @@ static void text_step(struct simulation *s, uint32_t i)
     for (unsigned k = 0; k < op->n_refs; k++)
         for (unsigned l = 0; op->refs[k].writes && l < op->refs[k].count; l++)
             *text_leaf(s, &op->refs[k], l) = token_of(i, number, k, l);
-    if (op->label >= 0 && op->immediate >= 0 && op->refs[0].var >= 0)
+    if (op->label >= 0 && op->immediate >= 0 && op->n_refs > 0 && op->refs[0].var >= 0)
         s->target[op->refs[0].var] = s->p->labels[op->label].run;
     if (!keeps_order(op))
         return;
