@@ -165,6 +165,35 @@ static void resolve(const struct tw_sched_reader *r, struct tw_sched_ref *ref, u
     }
 }
 
+static int overlap(uint16_t a, uint16_t b)
+{
+    for (unsigned i = 0; i < tw_registers[a].n_leaves; i++)
+        for (unsigned k = 0; k < tw_registers[b].n_leaves; k++)
+            if (tw_registers[a].leaves[i] == tw_registers[b].leaves[k])
+                return 1;
+    return 0;
+}
+
+/*
+ * The symbolic register that stands where another kind of register is meant, or -1: 2D and 3D walks have the same
+ * names, which the parser takes for each other.
+ */
+static int misplaced(const struct tw_sched_reader *r, const struct tw_operation *alt)
+{
+    const struct tw_instruction *in = &tw_instructions[alt->instruction];
+
+    for (unsigned i = 0; i < in->n_operands; i++) {
+        struct tw_sched_ref ref;
+        if (in->operands[i].kind != TW_OPERAND_REGISTER)
+            continue;
+        resolve(r, &ref, (uint16_t)alt->operands[i]);
+        for (unsigned k = 0; ref.var < 0 && k < r->n_placeholders; k++)
+            if (overlap(ref.reg, r->placeholders[k].reg))
+                return r->placeholders[k].var;
+    }
+    return -1;
+}
+
 static unsigned list_refs(const struct tw_sched_reader *r, const struct tw_operation *alt, struct tw_sched_ref *refs)
 {
     const struct tw_instruction *in = &tw_instructions[alt->instruction];
@@ -312,6 +341,11 @@ static int parse_operation(struct tw_sched_reader *r, struct tw_sched_span s, in
             }
             if (n_unresolved > 1)
                 return tw_sched_fault_at(r, s.text, "more than one value that is not known yet in one operation");
+            int var = misplaced(r, &alt);
+            if (var >= 0)
+                return tw_sched_fault_at(r, s.text, "%.*s is of kind %s; this operation needs another",
+                                         (int)r->p->vars[var].size, r->p->vars[var].name,
+                                         tw_sched_kinds[r->p->vars[var].kind].name);
             add_alternative(r, op, &alt);
         }
         if (choice < 0)
