@@ -109,6 +109,7 @@ static void wrong(void **state)
         {".loop 3 most=4", 1, 8, "expected least=, multiple= or independent="},
         {".loop 3 least=x", 1, 14, "is no number"},
         {"a:\na:", 2, 0, "the label a is there already"},
+        {"0: ret lr", 1, 0, "0: a label begins with a letter or _"},
         {".data", 1, 0, ".data is no directive of scheduled code"},
         {"add", 1, 3, "expected one of r0 .. r31, not nothing"},
         {" vld %x, [p0], #32", 1, 5, "%x is no symbolic register"},

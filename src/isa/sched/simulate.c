@@ -351,7 +351,7 @@ static void set_up_loop(struct simulation *s, size_t bundle, enum tw_slot slot, 
     else if ((int32_t)i == loop->trip_op + 1)
         s->shift = -immediate;
     else if ((int32_t)i == loop->trip_op + 3)
-        s->lc = (s->trips[number] + s->added) >> s->shift;
+        s->lc = s->shift < 0 || s->shift > 31 ? 0 : (s->trips[number] + s->added) >> s->shift;
 }
 
 static int execute(struct simulation *s, size_t bundle, enum tw_slot slot)

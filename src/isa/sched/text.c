@@ -222,6 +222,10 @@ static int list_labels(struct tw_sched_reader *r)
         struct tw_sched_span s = line_text(r, i), name = take_label(&s);
         if (name.text == NULL)
             continue;
+        if (name.text[0] >= '0' && name.text[0] <= '9') {
+            tw_sched_fault_at(r, name.text, "%.*s: a label begins with a letter or _", (int)name.size, name.text);
+            continue;
+        }
         if (tw_sched_find_label(p, name) >= 0) {
             tw_sched_fault_at(r, name.text, "the label %.*s is there already", (int)name.size, name.text);
             continue;
@@ -239,6 +243,8 @@ static int set_label(struct tw_sched_reader *r, struct tw_sched_span name)
 {
     int label = tw_sched_find_label(r->p, name);
 
+    if (label < 0) /* told before */
+        return 1;
     if (r->loop >= 0)
         return tw_sched_fault_at(r, name.text, "a zero-overhead loop cannot hold a label");
     if ((r->after_branch || !run_is_empty(r)) && tw_sched_new_run(r) < 0)
