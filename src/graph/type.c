@@ -1,6 +1,7 @@
 #include "graph/type.h"
 
 #include "base/half.h"
+#include "base/little_endian.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,26 +26,10 @@ size_t tw_row_bytes(enum tw_type type, int64_t n)
     return (size_t)(n / info->block) * info->bytes;
 }
 
-static uint16_t load_u16(const unsigned char *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static void store_u16(unsigned char *p, uint16_t v)
-{
-    p[0] = (unsigned char)v;
-    p[1] = (unsigned char)(v >> 8);
-}
-
-static uint32_t load_u32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static void q5_0_to_f32(const unsigned char *b, float *dst)
 {
-    float d = tw_f16_to_f32(load_u16(b));
-    uint32_t high = load_u32(b + 2);
+    float d = tw_f16_to_f32(tw_load_u16(b));
+    uint32_t high = tw_load_u32(b + 2);
     for (int i = 0; i < QK / 2; i++) {
         int low = (b[6 + i] & 15) | (int)(high >> i & 1) << 4;
         int up = (b[6 + i] >> 4) | (int)(high >> (i + QK / 2) & 1) << 4;
@@ -55,7 +40,7 @@ static void q5_0_to_f32(const unsigned char *b, float *dst)
 
 static void q8_0_to_f32(const unsigned char *b, float *dst)
 {
-    float d = tw_f16_to_f32(load_u16(b));
+    float d = tw_f16_to_f32(tw_load_u16(b));
     for (int i = 0; i < QK; i++)
         dst[i] = d * (float)(signed char)b[2 + i];
 }
@@ -69,11 +54,11 @@ void tw_row_to_f32(enum tw_type type, const void *src, float *dst, int64_t n)
         break;
     case TW_F16:
         for (int64_t i = 0; i < n; i++)
-            dst[i] = tw_f16_to_f32(load_u16(p + 2 * i));
+            dst[i] = tw_f16_to_f32(tw_load_u16(p + 2 * i));
         break;
     case TW_BF16:
         for (int64_t i = 0; i < n; i++)
-            dst[i] = tw_bf16_to_f32(load_u16(p + 2 * i));
+            dst[i] = tw_bf16_to_f32(tw_load_u16(p + 2 * i));
         break;
     case TW_Q5_0:
         for (int64_t i = 0; i < n / QK; i++)
@@ -104,17 +89,14 @@ static void q5_0_from_f32(const float *src, unsigned char *b)
     float d = extreme / -16;
     float inverse = d != 0 ? 1 / d : 0;
     uint32_t high = 0;
-    store_u16(b, tw_f32_to_f16(d));
+    tw_store_u16(b, tw_f32_to_f16(d));
     for (int i = 0; i < QK / 2; i++) {
         int low = cut_to_5_bits(src[i] * inverse + 16.5f);
         int up = cut_to_5_bits(src[i + QK / 2] * inverse + 16.5f);
         b[6 + i] = (unsigned char)((low & 15) | (up & 15) << 4);
         high |= (uint32_t)(low >> 4) << i | (uint32_t)(up >> 4) << (i + QK / 2);
     }
-    b[2] = (unsigned char)high;
-    b[3] = (unsigned char)(high >> 8);
-    b[4] = (unsigned char)(high >> 16);
-    b[5] = (unsigned char)(high >> 24);
+    tw_store_u32(b + 2, high);
 }
 
 static int cut_to_byte(float v)
@@ -129,7 +111,7 @@ static void q8_0_from_f32(const float *src, unsigned char *b)
         largest = fmaxf(largest, fabsf(src[i]));
     float d = largest / 127;
     float inverse = d != 0 ? 1 / d : 0;
-    store_u16(b, tw_f32_to_f16(d));
+    tw_store_u16(b, tw_f32_to_f16(d));
     for (int i = 0; i < QK; i++)
         b[2 + i] = (unsigned char)(signed char)cut_to_byte(src[i] * inverse);
 }
@@ -143,11 +125,11 @@ void tw_row_from_f32(enum tw_type type, const float *src, void *dst, int64_t n)
         break;
     case TW_F16:
         for (int64_t i = 0; i < n; i++)
-            store_u16(p + 2 * i, tw_f32_to_f16(src[i]));
+            tw_store_u16(p + 2 * i, tw_f32_to_f16(src[i]));
         break;
     case TW_BF16:
         for (int64_t i = 0; i < n; i++)
-            store_u16(p + 2 * i, tw_f32_to_bf16(src[i]));
+            tw_store_u16(p + 2 * i, tw_f32_to_bf16(src[i]));
         break;
     case TW_Q5_0:
         for (int64_t i = 0; i < n / QK; i++)

@@ -1,5 +1,7 @@
 #include "whisper/cursor.h"
 
+#include "base/little_endian.h"
+
 #include <string.h>
 
 int tw_cursor_take(struct tw_cursor *c, size_t n, const char *what, const unsigned char **bytes, struct tw_error *err)
@@ -28,7 +30,7 @@ int tw_cursor_u16(struct tw_cursor *c, const char *what, uint16_t *value, struct
 {
     const unsigned char *p;
     int code = tw_cursor_take(c, 2, what, &p, err);
-    *value = p == NULL ? 0 : (uint16_t)(p[0] | p[1] << 8);
+    *value = p == NULL ? 0 : tw_load_u16(p);
     return code;
 }
 
@@ -36,7 +38,7 @@ int tw_cursor_u32(struct tw_cursor *c, const char *what, uint32_t *value, struct
 {
     const unsigned char *p;
     int code = tw_cursor_take(c, 4, what, &p, err);
-    *value = p == NULL ? 0 : p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    *value = p == NULL ? 0 : tw_load_u32(p);
     return code;
 }
 

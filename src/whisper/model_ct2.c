@@ -1,5 +1,6 @@
 #include "whisper/model_ct2.h"
 
+#include "base/little_endian.h"
 #include "whisper/ct2_variables.h"
 #include "whisper/model_parts.h"
 #include "whisper/vocab_file.h"
@@ -242,10 +243,9 @@ static int whole_number(const struct tw_ct2_variable *v, int32_t *value)
     if (v->type == TW_CT2_I8) {
         *value = (int8_t)v->data[0];
     } else if (v->type == TW_CT2_I16) {
-        *value = (int16_t)(v->data[0] | v->data[1] << 8);
+        *value = (int16_t)tw_load_u16(v->data);
     } else if (v->type == TW_CT2_I32) {
-        uint32_t bits =
-            v->data[0] | (uint32_t)v->data[1] << 8 | (uint32_t)v->data[2] << 16 | (uint32_t)v->data[3] << 24;
+        uint32_t bits = tw_load_u32(v->data);
         memcpy(value, &bits, sizeof bits);
     } else {
         return 0;

@@ -1,4 +1,5 @@
 /* Writer of whisper.cpp's model files. */
+#include "base/little_endian.h"
 #include "base/new_file.h"
 #include "whisper/model_parts.h"
 
@@ -38,8 +39,8 @@ static void put(struct writer *w, const void *data, size_t size)
 
 static void put_u32(struct writer *w, uint32_t v)
 {
-    unsigned char b[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
-                          (unsigned char)(v >> 24)};
+    unsigned char b[4];
+    tw_store_u32(b, v);
     put(w, b, sizeof b);
 }
 

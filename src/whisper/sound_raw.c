@@ -1,3 +1,4 @@
+#include "base/little_endian.h"
 #include "whisper/sound.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ struct sound_raw {
 
 static int16_t sample_at(const unsigned char *p)
 {
-    int value = p[0] | p[1] << 8;
+    int value = tw_load_u16(p);
     return (int16_t)(value < 32768 ? value : value - 65536);
 }
 

@@ -1,5 +1,7 @@
 #include "whisper/wav_header.h"
 
+#include "base/little_endian.h"
+
 #include <string.h>
 
 #define CHUNK_HEAD 8
@@ -23,16 +25,6 @@ struct layout {
     struct chunk data;
 };
 
-static uint32_t get32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint64_t get64(const unsigned char *p)
-{
-    return get32(p) | (uint64_t)get32(p + 4) << 32;
-}
-
 /* Returns 1 when offset holds a whole chunk head, 0 when not, or a negative code. */
 static int read_chunk(struct tw_input *input, int64_t offset, struct chunk *chunk, struct tw_error *err)
 {
@@ -43,7 +35,7 @@ static int read_chunk(struct tw_input *input, int64_t offset, struct chunk *chun
     if (n < (int64_t)sizeof bytes)
         return 0;
     memcpy(chunk->id, bytes, sizeof chunk->id);
-    chunk->size = get32(bytes + 4);
+    chunk->size = tw_load_u32(bytes + 4);
     chunk->offset = offset + CHUNK_HEAD;
     return 1;
 }
@@ -72,7 +64,7 @@ static int keep_long_size(struct tw_input *input, const struct chunk *c, struct 
     int64_t n = tw_input_read(input, c->offset, sizes, sizeof sizes, err);
     if (n < 0)
         return (int)n;
-    uint64_t size = get64(sizes + 8);
+    uint64_t size = tw_load_u64(sizes + 8);
     if (n == (int64_t)sizeof sizes)
         layout->long_data_size = size > INT64_MAX ? INT64_MAX : (int64_t)size;
     return TW_OK;
