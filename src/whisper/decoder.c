@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "whisper/bind.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +21,6 @@ struct step {
     int32_t slots, count, past;
     int64_t rows; /* slots * count */
 };
-
-static const struct tw_product_options plain = {0};
-static const struct tw_product_options with_gelu = {.gelu = 1};
-static const struct tw_product_options add_to_out = {.accumulate = 1};
 
 int tw_decoder_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_decoder **decoder,
                       struct tw_error *err)
@@ -164,7 +159,7 @@ static tw_id by_slot(struct tw_decoder *d, tw_id x, const struct step *st)
 
 static float head_scale(const struct tw_decoder *d)
 {
-    return 1.0f / sqrtf((float)(d->model->sizes.n_text_state / d->model->sizes.n_text_head));
+    return tw_bind_head_scale(d->model->sizes.n_text_state, d->model->sizes.n_text_head);
 }
 
 static void self_attention(struct tw_decoder *d, tw_id x, int32_t layer, const struct step *st)
@@ -177,12 +172,12 @@ static void self_attention(struct tw_decoder *d, tw_id x, int32_t layer, const s
     tw_id mixed = tw_graph_temp(g, "mixed", TW_F32, s->n_text_state, st->rows, 1);
     tw_id keys = bind_cache(d, layer, 0);
     tw_id values = bind_cache(d, layer, 1);
-    tw_bind_linear(g, "attn q", q, normed, &w->q, plain);
-    tw_bind_linear(g, "attn k", new_rows(d, keys, st), normed, &w->k, plain);
-    tw_bind_linear(g, "attn v", new_rows(d, values, st), normed, &w->v, plain);
+    tw_bind_linear(g, "attn q", q, normed, &w->q, tw_bind_plain);
+    tw_bind_linear(g, "attn k", new_rows(d, keys, st), normed, &w->k, tw_bind_plain);
+    tw_bind_linear(g, "attn v", new_rows(d, values, st), normed, &w->v, tw_bind_plain);
     tw_graph_attention(g, by_slot(d, mixed, st), by_slot(d, q, st), seen_rows(d, keys, st), seen_rows(d, values, st),
                        s->n_text_head, head_scale(d), 1, st->past);
-    tw_bind_linear(g, "attn out", x, mixed, &w->out, add_to_out);
+    tw_bind_linear(g, "attn out", x, mixed, &w->out, tw_bind_add);
 }
 
 static void cross_attention(struct tw_decoder *d, tw_id x, int32_t layer, const struct step *st)
@@ -197,19 +192,9 @@ static void cross_attention(struct tw_decoder *d, tw_id x, int32_t layer, const 
     tw_id mixed = tw_graph_temp(g, "mixed", TW_F32, s->n_text_state, st->rows, 1);
     tw_id k = tw_graph_constant(g, "cross keys", TW_F32, s->n_text_state, d->ctx, 1, keys);
     tw_id v = tw_graph_constant(g, "cross values", TW_F32, s->n_text_state, d->ctx, 1, keys + floats);
-    tw_bind_linear(g, "cross q", q, normed, &w->q, plain);
+    tw_bind_linear(g, "cross q", q, normed, &w->q, tw_bind_plain);
     tw_graph_attention(g, mixed, q, k, v, s->n_text_head, head_scale(d), 0, 0);
-    tw_bind_linear(g, "cross out", x, mixed, &w->out, add_to_out);
-}
-
-static void perceptron(struct tw_decoder *d, tw_id x, int32_t layer, const struct step *st)
-{
-    struct tw_graph *g = d->graph;
-    const struct tw_decoder_layer *w = &d->model->decoder[layer];
-    tw_id normed = tw_bind_norm(g, "mlp norm", x, &w->mlp_norm, st->rows, d->model->sizes.n_text_state);
-    tw_id hidden = tw_graph_temp(g, "hidden", TW_F32, w->mlp_up.weight.rows, st->rows, 1);
-    tw_bind_linear(g, "mlp up", hidden, normed, &w->mlp_up, with_gelu);
-    tw_bind_linear(g, "mlp down", x, hidden, &w->mlp_down, add_to_out);
+    tw_bind_linear(g, "cross out", x, mixed, &w->out, tw_bind_add);
 }
 
 /* Token embeddings plus positions: rows x width. */
@@ -237,7 +222,8 @@ static void predict(struct tw_decoder *d, tw_id x, const struct step *st)
         tw_graph_view(g, x, s->n_text_state, st->slots, 1, (size_t)(st->count - 1) * row, (size_t)st->count * row, 0);
     tw_id normed = tw_bind_norm(g, "last norm", last, &d->model->decoder_norm, st->slots, s->n_text_state);
     tw_id logits = tw_graph_bind(g, "logits", TW_F32, s->n_vocab, st->slots, 1, d->logits);
-    tw_graph_product(g, logits, normed, tw_bind_matrix(g, "tokens", &d->model->token_embedding), TW_NONE, plain);
+    tw_graph_product(g, logits, normed, tw_bind_matrix(g, "tokens", &d->model->token_embedding), TW_NONE,
+                     tw_bind_plain);
 }
 
 int tw_decoder_run(struct tw_decoder *d, int32_t slots, int32_t count, const int32_t *tokens, int32_t past,
@@ -254,7 +240,8 @@ int tw_decoder_run(struct tw_decoder *d, int32_t slots, int32_t count, const int
     for (int32_t layer = 0; layer < s->n_text_layer; layer++) {
         self_attention(d, x, layer, &st);
         cross_attention(d, x, layer, &st);
-        perceptron(d, x, layer, &st);
+        const struct tw_decoder_layer *w = &d->model->decoder[layer];
+        tw_bind_perceptron(d->graph, x, &w->mlp_norm, &w->mlp_up, &w->mlp_down, st.rows, s->n_text_state);
     }
     predict(d, x, &st);
     int code = tw_graph_finish(d->graph, err);

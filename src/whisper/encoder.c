@@ -2,13 +2,7 @@
 
 #include "whisper/bind.h"
 
-#include <math.h>
-
 #define CONV_TAPS 3
-
-static const struct tw_product_options plain = {0};
-static const struct tw_product_options with_gelu = {.gelu = 1};
-static const struct tw_product_options add_to_out = {.accumulate = 1};
 
 /* One convolution over time with GELU: rows of windows times the weights. */
 static tw_id convolution(struct tw_graph *g, const char *name, tw_id x, int64_t rows_out, int32_t stride,
@@ -17,7 +11,7 @@ static tw_id convolution(struct tw_graph *g, const char *name, tw_id x, int64_t 
     tw_id windows = tw_graph_temp(g, "windows", TW_F32, layer->weight.cols, rows_out, 1);
     tw_graph_im2col(g, windows, x, CONV_TAPS, stride);
     tw_id out = tw_graph_temp(g, name, TW_F32, layer->weight.rows, rows_out, 1);
-    tw_bind_linear(g, name, out, windows, layer, with_gelu);
+    tw_bind_linear(g, name, out, windows, layer, tw_bind_gelu);
     return out;
 }
 
@@ -30,22 +24,13 @@ static void self_attention(struct tw_graph *g, tw_id x, int32_t ctx, const struc
     tw_id q = tw_graph_temp(g, "q", TW_F32, width, ctx, 1);
     tw_id k = tw_graph_temp(g, "k", TW_F32, width, ctx, 1);
     tw_id v = tw_graph_temp(g, "v", TW_F32, width, ctx, 1);
-    tw_bind_linear(g, "attn q", q, normed, &w->q, plain);
-    tw_bind_linear(g, "attn k", k, normed, &w->k, plain);
-    tw_bind_linear(g, "attn v", v, normed, &w->v, plain);
+    tw_bind_linear(g, "attn q", q, normed, &w->q, tw_bind_plain);
+    tw_bind_linear(g, "attn k", k, normed, &w->k, tw_bind_plain);
+    tw_bind_linear(g, "attn v", v, normed, &w->v, tw_bind_plain);
     tw_id mixed = tw_graph_temp(g, "mixed", TW_F32, width, ctx, 1);
-    float scale = 1.0f / sqrtf((float)(width / s->n_audio_head));
+    float scale = tw_bind_head_scale(s->n_audio_state, s->n_audio_head);
     tw_graph_attention(g, mixed, q, k, v, s->n_audio_head, scale, 0, 0);
-    tw_bind_linear(g, "attn out", x, mixed, &w->out, add_to_out);
-}
-
-/* x (ctx x width) += two-layer perceptron of its norm. */
-static void perceptron(struct tw_graph *g, tw_id x, int32_t ctx, int64_t width, const struct tw_encoder_layer *layer)
-{
-    tw_id normed = tw_bind_norm(g, "mlp norm", x, &layer->mlp_norm, ctx, width);
-    tw_id hidden = tw_graph_temp(g, "hidden", TW_F32, layer->mlp_up.weight.rows, ctx, 1);
-    tw_bind_linear(g, "mlp up", hidden, normed, &layer->mlp_up, with_gelu);
-    tw_bind_linear(g, "mlp down", x, hidden, &layer->mlp_down, add_to_out);
+    tw_bind_linear(g, "attn out", x, mixed, &w->out, tw_bind_add);
 }
 
 static void cross_keys_values(struct tw_graph *g, tw_id encoded, const struct tw_whisper_model *model, int32_t ctx,
@@ -57,8 +42,8 @@ static void cross_keys_values(struct tw_graph *g, tw_id encoded, const struct tw
         const struct tw_attention_weights *w = &model->decoder[i].cross;
         tw_id k = tw_graph_bind(g, "cross keys", TW_F32, width, ctx, 1, cross + 2 * (size_t)i * step);
         tw_id v = tw_graph_bind(g, "cross values", TW_F32, width, ctx, 1, cross + (2 * (size_t)i + 1) * step);
-        tw_bind_linear(g, "cross k", k, encoded, &w->k, plain);
-        tw_bind_linear(g, "cross v", v, encoded, &w->v, plain);
+        tw_bind_linear(g, "cross k", k, encoded, &w->k, tw_bind_plain);
+        tw_bind_linear(g, "cross v", v, encoded, &w->v, tw_bind_plain);
     }
 }
 
@@ -85,7 +70,8 @@ int tw_encoder_graph(struct tw_graph *g, const struct tw_whisper_model *model, i
 
     for (int32_t i = 0; i < s->n_audio_layer; i++) {
         self_attention(g, x, ctx, s, &model->encoder[i].self);
-        perceptron(g, x, ctx, width, &model->encoder[i]);
+        const struct tw_encoder_layer *layer = &model->encoder[i];
+        tw_bind_perceptron(g, x, &layer->mlp_norm, &layer->mlp_up, &layer->mlp_down, ctx, width);
     }
 
     tw_id out = tw_graph_bind(g, "encoded", TW_F32, width, ctx, 1, io->out);
