@@ -1,5 +1,7 @@
 #include "isa/disassemble.h"
 
+#include "isa/grow.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +61,8 @@ static char *reserve(struct buffer *b, size_t n)
 
 static struct line *add_line(struct list *list)
 {
-    if (list->count == list->room) {
-        size_t room = 2 * list->room + 1024;
-        struct line *lines = realloc(list->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return NULL;
-        list->lines = lines;
-        list->room = room;
-    }
+    if (tw_grow(&list->lines, list->count, &list->room, sizeof *list->lines) != 0)
+        return NULL;
     return &list->lines[list->count++];
 }
 

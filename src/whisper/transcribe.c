@@ -52,6 +52,11 @@ struct tw_transcribe_options tw_transcribe_defaults(void)
     return (struct tw_transcribe_options){.beam = 5, .best_of = BEST_OF};
 }
 
+static int32_t samples(const struct tw_transcribe_options *o)
+{
+    return o->best_of > 0 ? o->best_of : BEST_OF;
+}
+
 int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_whisper **session,
                       struct tw_error *err)
 {
@@ -237,7 +242,6 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
 {
     double began = tw_seconds();
     const struct tw_transcribe_options *o = r->options;
-    int32_t best_of = o->best_of > 0 ? o->best_of : BEST_OF;
     float last = o->no_fallback ? o->temperature : 1.0f + 1e-6f;
     int code = TW_OK;
     for (int attempt = 0;; attempt++) {
@@ -245,7 +249,7 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
         struct tw_window window = {
             .left = (int32_t)(r->end - seek),
             .temperature = t,
-            .width = t > 0 ? best_of : o->beam,
+            .width = t > 0 ? samples(o) : o->beam,
             .seed = window_seed(r, seek, attempt),
             .stop = report,
             .stop_arg = r,
@@ -421,11 +425,10 @@ static int prepare(struct run *r, struct tw_error *err)
 {
     const struct tw_whisper_model *model = r->session->model;
     const struct tw_transcribe_options *o = r->options;
-    int32_t best_of = o->best_of > 0 ? o->best_of : BEST_OF;
     int32_t width = o->beam;
     /* Sequences are sampled only above temperature 0, which is reached by asking for it or by falling back. */
-    if ((o->temperature > 0 || !o->no_fallback) && best_of > width)
-        width = best_of;
+    if ((o->temperature > 0 || !o->no_fallback) && samples(o) > width)
+        width = samples(o);
     r->ctx = o->audio_ctx > 0 ? o->audio_ctx : model->sizes.n_audio_ctx;
     r->encoded_seek = -1;
     /* The first distilled models were trained without timestamps. */
