@@ -18,8 +18,17 @@ enum tw_npu1_geometry {
     TW_NPU1_CORE_ROWS = 4
 };
 
+enum tw_tile_kind { TW_TILE_SHIM, TW_TILE_MEMORY, TW_TILE_CORE, TW_TILE_KINDS };
+
+static inline enum tw_tile_kind tw_tile_kind(unsigned row)
+{
+    return row == 0 ? TW_TILE_SHIM : row < TW_NPU1_CORE_ROW ? TW_TILE_MEMORY : TW_TILE_CORE;
+}
+
 /* An address: column in bits 31:25, row in 24:20, offset in the tile in 19:0. */
 enum tw_tile_address_bits { TW_TILE_COLUMN_SHIFT = 25, TW_TILE_ROW_SHIFT = 20, TW_TILE_BYTES = 1 << 20 };
+
+enum tw_memory_tile { TW_MEMORY_TILE_BYTES = 0x80000 };
 
 /* Offsets in a core's tile. */
 enum tw_core_tile {

@@ -1,0 +1,2 @@
+#include "emu/array.h"
+extern int tw_array_nothing;

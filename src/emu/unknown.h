@@ -1,0 +1,19 @@
+/*
+ * What only silicon can settle. Each point that public sources leave open is a named switch here, with the choice that
+ * the emulator makes unless told otherwise; nothing else in the emulator guesses.
+ */
+#ifndef TW_EMU_UNKNOWN_H
+#define TW_EMU_UNKNOWN_H
+
+struct tw_unknown {
+    int denormals_are_zero;      /* bf16 multiply-accumulate inputs: 0 keeps their mantissa; both fit the recordings */
+    int loop_count_zero_skips;   /* LC = 0 at the end of a loop body: 0 the body has run once and goes on; 1 wraps */
+    int misaligned_is_an_error;  /* 0: low address bits are ignored (strict mode: always an error) */
+    int address_sign_extends;    /* a 20-bit register read into r: 0 zero-extends */
+    int cond_lock_when_zero;     /* acq.cond, rel.cond act when r26 is: 0 not zero; 1 zero */
+    int subtract_carry_is_borrow; /* sub: carry is 0 no-borrow, 1 borrow */
+};
+
+extern const struct tw_unknown tw_unknown_defaults;
+
+#endif
