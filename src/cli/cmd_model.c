@@ -224,6 +224,10 @@ static const struct action {
 
 static int run(const struct action *action, const struct request *r)
 {
+    if (r->json && action->run != list)
+        return tw_usage_error("model", "--json belongs to model list");
+    if (r->output != NULL && action->run != convert)
+        return tw_usage_error("model", "-o belongs to model convert");
     struct tw_interrupt *interrupt;
     struct tw_error err = {0};
     if (tw_interrupt_create(&interrupt, &err) < 0)

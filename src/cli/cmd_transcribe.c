@@ -86,6 +86,8 @@ static int read_spectrogram(struct job *job, const char *input, struct tw_mel **
     if (code < 0)
         return code;
     code = tw_mel_create(audio, model->sizes.n_mels, model->mel_filters, tw_host_pool(job->host), mel, err);
+    if (code == 0 && tw_audio_warning(audio)[0] != '\0')
+        tw_note("%s", tw_audio_warning(audio)); /* --quiet or not: something is lost */
     tw_audio_close(audio);
     return code;
 }

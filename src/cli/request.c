@@ -17,7 +17,7 @@ static const char help[] = "Usage: tilewright transcribe -m MODEL [OPTION]... FI
                            "  -o DIR            write DIR/NAME.txt (.json, .srt, .vtt) instead of stdout\n"
                            "  -l LANG           language, as en or english (default auto: by listening)\n"
                            "  --translate       to English\n"
-                           "  --offset S, --duration S   skip S seconds; then take only S seconds\n"
+                           "  --offset S, --duration S   skip S seconds; then take only S (0: all that is left)\n"
                            "  --prompt TEXT     names and words that the speech may continue\n"
                            "  --no-timestamps, --no-context, --suppress-non-speech\n"
                            "  --beam N          beams at temperature 0 (default 5; 1: greedy)\n"
@@ -29,7 +29,7 @@ static const char help[] = "Usage: tilewright transcribe -m MODEL [OPTION]... FI
                            "  --threads N       processors to use (default 0: all)\n"
                            "  --raw             16-bit samples without header; --rate HZ (default 16000),\n"
                            "                    --channels N (default 1)\n"
-                           "  --quiet           no progress, notes and summary on stderr\n"
+                           "  --quiet           no progress, notes and summary on stderr; errors stay\n"
                            "\n"
                            "Example: tilewright transcribe -m base --format srt,json -o texts talk.mp3\n";
 

@@ -145,3 +145,8 @@ const char *tw_audio_description(const struct tw_audio *a)
 {
     return a->description;
 }
+
+const char *tw_audio_warning(const struct tw_audio *a)
+{
+    return a->sound->warning;
+}

@@ -35,4 +35,7 @@ int64_t tw_audio_read(struct tw_audio *audio, float *dst, int64_t max, struct tw
 /* What the source is, for people: "44100 Hz, 2 channels, WAV". Valid while open. */
 const char *tw_audio_description(const struct tw_audio *audio);
 
+/* A sentence when the end that tw_audio_read told of was that of a damaged source; else "". Valid while open. */
+const char *tw_audio_warning(const struct tw_audio *audio);
+
 #endif

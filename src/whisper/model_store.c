@@ -82,10 +82,11 @@ int tw_model_cache_dir(char *dst, size_t size, struct tw_error *err)
     return TW_OK;
 }
 
-static int is_file(const char *path)
+/* A file of another size than the published one is what an accident left, not the model. */
+static int is_whole(const char *path, const struct tw_published_model *model)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (model == NULL || (uint64_t)st.st_size == model->bytes);
 }
 
 int tw_model_cached(const char *name, char *path, size_t size, struct tw_error *err)
@@ -97,7 +98,7 @@ int tw_model_cached(const char *name, char *path, size_t size, struct tw_error *
     int length = snprintf(path + used, size - used, "/ggml-%s.bin", name);
     if (length < 0 || (size_t)length >= size - used)
         return tw_fail(err, TW_E_LIMIT, "the path of model '%.64s' in the cache is too long", name);
-    return is_file(path);
+    return is_whole(path, find_published(name));
 }
 
 static int looks_like_a_path(const char *name)

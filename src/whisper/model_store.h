@@ -24,7 +24,10 @@ const struct tw_published_model *tw_published_models(size_t *count);
 /* dst gets the cache folder's models path. Fails with TW_E_NOT_FOUND when no home is known, TW_E_LIMIT when too long. */
 int tw_model_cache_dir(char *dst, size_t size, struct tw_error *err);
 
-/* path gets where the cache has, or would have, the model `name`. Returns 1 when it is there, 0 when not; errors as above. */
+/*
+ * path gets where the cache has, or would have, the model `name`. Returns 1 when it is there, 0 when not or when its size
+ * is not that of the published file; errors as above.
+ */
 int tw_model_cached(const char *name, char *path, size_t size, struct tw_error *err);
 
 /*

@@ -11,7 +11,8 @@
 struct tw_sound {
     int rate;
     int channels;
-    char format[32]; /* for people: "WAV" */
+    char format[32];  /* for people: "WAV" */
+    char warning[512]; /* a sentence, from the end on: what a damaged source could not give; else "" */
     /* Up to `frames` samples of every channel, interleaved, to dst; returns how many, 0 at the end, or an error. */
     int64_t (*read)(struct tw_sound *sound, float *dst, int64_t frames, struct tw_error *err);
     void (*close)(struct tw_sound *sound);

@@ -1,6 +1,5 @@
 #include "whisper/sound.h"
 
-#include "base/log.h"
 #include "whisper/wav_header.h"
 
 #include <sndfile.h>
@@ -90,14 +89,15 @@ static int is_short(const struct sound_file *f)
     return f->promised < SF_COUNT_MAX && f->delivered < f->promised - f->promised / 50;
 }
 
-/* A file damaged half way still has something to say; that there was more is told once. */
+/* A file damaged half way still has something to say; that there was more is a warning. */
 static int64_t at_end(struct sound_file *f, struct tw_error *err)
 {
     if (f->failed.code != 0)
         return tw_fail(err, f->failed.code, "%s", f->failed.text);
     if (!f->ended && (sf_error(f->handle) != SF_ERR_NO_ERROR || is_short(f)))
-        tw_note("%s is damaged or cut off; only its first %.1f seconds can be read", tw_input_name(f->input),
-                (double)f->delivered / f->sound.rate);
+        snprintf(f->sound.warning, sizeof f->sound.warning,
+                 "%.400s is damaged or cut off; only its first %.1f seconds can be read", tw_input_name(f->input),
+                 (double)f->delivered / f->sound.rate);
     f->ended = 1;
     return 0;
 }

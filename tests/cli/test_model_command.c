@@ -62,6 +62,13 @@ static void put_model(const struct folder *f, const char *name)
     make_folder(f, "cache");
     make_folder(f, "cache/models");
     folder_put(f, path, "x", 1);
+    size_t count, i = 0;
+    const struct tw_published_model *models = tw_published_models(&count);
+    while (strcmp(models[i].name, name) != 0)
+        i++;
+    char file[2 * FOLDER_PATH];
+    folder_path(f, path, file);
+    assert_int_equal(truncate(file, (off_t)models[i].bytes), 0);
 }
 
 /* It failed with that code, said one line with `words` in it, and wrote nothing else. */
@@ -125,6 +132,8 @@ static void wrong_command_lines_are_usage_errors(void **state)
     assert_failed(RUN(*state, "convert", "-o", "out.bin"), 2, "folder");
     assert_failed(RUN(*state, "list", "--all"), 2, "--all");
     assert_failed(RUN(*state, "list", "tiny"), 2, "no names");
+    assert_failed(RUN(*state, "list", "-o", "x"), 2, "convert");
+    assert_failed(RUN(*state, "get", "tiny", "--json"), 2, "list");
 }
 
 static void a_path_is_printed(void **state)
@@ -165,7 +174,7 @@ static void the_script_helps_where_the_hub_is_not_reached(void **state)
     setenv("TILEWRIGHT_HUB", "http://127.0.0.1:9", 1);
     assert_failed(RUN(f, "get", "tiny"), 1, "check the network");
     put_script(f, "#!/bin/sh\necho said by the script\n[ -x \"$TILEWRIGHT\" ] || exit 1\n"
-                  "echo x >\"$TILEWRIGHT_CACHE/models/ggml-$1.bin\"\n");
+                  "truncate -s 77691713 \"$TILEWRIGHT_CACHE/models/ggml-$1.bin\"\n");
     char path[2 * FOLDER_PATH];
     folder_path(f, "cache/models/ggml-tiny.bin", path);
     struct finished r = RUN(f, "get", "tiny");

@@ -337,7 +337,10 @@ static void files_cut_off_give_what_is_there(void **state)
         file.size /= 2;
         struct tw_audio *audio = opened_memory(file, NULL);
         size_t n;
+        assert_string_equal(tw_audio_warning(audio), "");
         float *got = read_all(audio, &n);
+        if ((formats[i] & SF_FORMAT_TYPEMASK) == SF_FORMAT_FLAC)
+            assert_non_null(strstr(tw_audio_warning(audio), "memory is damaged or cut off"));
         if (n < 3 * RATE || n > count || snr(got, mono, 2 * RATE) < 10)
             fail_msg("format %#x: %zu samples, %g dB", (unsigned)formats[i], n, snr(got, mono, 2 * RATE));
         free(got);
