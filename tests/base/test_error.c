@@ -73,8 +73,19 @@ static void names_of_codes(void **state)
     assert_string_equal(tw_code_name(TW_E_NETWORK), "TW_E_NETWORK");
     assert_string_equal(tw_code_name(TW_E_CANCELLED), "TW_E_CANCELLED");
     assert_string_equal(tw_code_name(TW_E_STATE), "TW_E_STATE");
+    assert_string_equal(tw_code_name(TW_E_NO_DEVICE), "TW_E_NO_DEVICE");
+    assert_string_equal(tw_code_name(TW_E_PERMISSION), "TW_E_PERMISSION");
+    assert_string_equal(tw_code_name(TW_E_BUSY), "TW_E_BUSY");
+    assert_string_equal(tw_code_name(TW_E_TIMEOUT), "TW_E_TIMEOUT");
+    assert_string_equal(tw_code_name(TW_E_ABORTED), "TW_E_ABORTED");
+    assert_string_equal(tw_code_name(TW_E_DEVICE), "TW_E_DEVICE");
+    assert_string_equal(tw_code_name(TW_E_LOST), "TW_E_LOST");
+    assert_string_equal(tw_code_name(TW_E_REFUSED), "TW_E_REFUSED");
+    assert_string_equal(tw_code_name(TW_E_HEAP), "TW_E_HEAP");
+    assert_string_equal(tw_code_name(TW_E_UNMAPPED), "TW_E_UNMAPPED");
+    assert_string_equal(tw_code_name(TW_E_RUNNING), "TW_E_RUNNING");
     assert_string_equal(tw_code_name(1), "TW_E_?");
-    assert_string_equal(tw_code_name(-12), "TW_E_?");
+    assert_string_equal(tw_code_name(TW_E_RUNNING - 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN + 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN), "TW_E_?");
 }
