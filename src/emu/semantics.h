@@ -8,6 +8,9 @@
  * at most 32 bits (scalar, 20-bit and control registers, immediates as written, code addresses) is one uint32_t, 20-bit
  * registers without sign extension. A d register of a 2D walk is four uint32_t m, dn, dj, dc; of a 3D walk the inner
  * four, then the outer four. Buffers are aligned to 64 bytes when they are 32 bytes or larger, else to 16.
+ *
+ * The sticky status registers (srSRS_of, srUPS_of, srFPFlags, srF2FFlags, srF2IFlags, srCompr_uf, srSparse_of) get the
+ * bits that the operation raises; the core adds them to those that are set already.
  */
 #ifndef TW_EMU_SEMANTICS_H
 #define TW_EMU_SEMANTICS_H
