@@ -25,6 +25,7 @@ static size_t make_program(uint8_t *program)
 
 static void measure(const char *what, const struct tw_code_run *run, FILE *out)
 {
+    const struct tw_disassemble_options labels = {"at", NULL, 0};
     struct tw_disassembly d;
     double best = 0;
 
@@ -32,7 +33,7 @@ static void measure(const char *what, const struct tw_code_run *run, FILE *out)
         if (out != NULL)
             rewind(out);
         double start = tw_seconds();
-        if (tw_disassemble(run, 1, "at", out, &d, NULL) < 0)
+        if (tw_disassemble(run, 1, &labels, out, &d, NULL) < 0)
             return;
         double rate = (double)d.bundles / (tw_seconds() - start);
         best = rate > best ? rate : best;

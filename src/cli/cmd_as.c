@@ -263,23 +263,46 @@ static size_t list_symbols(const struct tw_assembly *a, struct tw_elf_symbol *sy
     return n;
 }
 
+static size_t count_old_reads(const struct tw_assembly *a)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_old; i++)
+        n += a->old[i].n;
+    return n;
+}
+
+static size_t list_old_reads(const struct tw_assembly *a, struct tw_elf_old_read *reads)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_old; i++)
+        for (size_t k = 0; k < a->old[i].n; k++)
+            reads[n++] = (struct tw_elf_old_read){a->old[i].address, tw_registers[a->old[i].leaves[k]].name};
+    return n;
+}
+
 static int write_elf(const struct tw_assembly *a, const char *path, struct tw_error *err)
 {
     struct tw_elf_segment *segments = calloc(a->n_sections + 1, sizeof *segments);
     struct tw_elf_symbol *symbols = calloc(a->n_symbols + 1, sizeof *symbols);
+    struct tw_elf_old_read *reads = calloc(count_old_reads(a) + 1, sizeof *reads);
     unsigned char *bytes = NULL;
     size_t size;
     int code = TW_E_MEMORY;
 
-    if (segments == NULL || symbols == NULL)
+    if (segments == NULL || symbols == NULL || reads == NULL) {
         tw_fail(err, code, "no memory for the ELF file of '%s'", a->source_name);
-    else
-        code = tw_core_elf_write(segments, list_segments(a, segments), symbols, list_symbols(a, symbols), &bytes, &size,
-                                 err);
+    } else {
+        struct tw_elf_program program = {segments, list_segments(a, segments), symbols, list_symbols(a, symbols),
+                                         reads,    list_old_reads(a, reads)};
+        code = tw_core_elf_write(&program, &bytes, &size, err);
+    }
     if (code == 0)
         code = write_file(path, bytes, size, err);
     free(segments);
     free(symbols);
+    free(reads);
     free(bytes);
     return code;
 }

@@ -78,6 +78,17 @@ static int add_json(json_t *cores, const struct tw_core_program *p, const struct
     return lost ? tw_fail(err, TW_E_MEMORY, "no memory for the list of cores") : TW_OK;
 }
 
+/* Registers of another version of the tables are not written. */
+static void note_unknown(const struct tw_core_program *p)
+{
+    size_t unknown = 0;
+
+    for (size_t i = 0; i < p->n_old; i++)
+        unknown += tw_register_find(p->old[i].name, strlen(p->old[i].name)) < 0;
+    if (unknown > 0)
+        tw_note("%zu reads out of time are of registers that are not known here: they are left out", unknown);
+}
+
 /* A tw_core_program_visit. */
 static int disassemble(void *arg, const struct tw_core_program *p, struct tw_error *err)
 {
@@ -89,7 +100,9 @@ static int disassemble(void *arg, const struct tw_core_program *p, struct tw_err
         fputs("    .foreign\n", work->out);
     if (work->out != NULL)
         write_heading(work->out, p, prefix, sizeof prefix);
-    int code = tw_disassemble(p->runs, p->n_runs, prefix, work->out, &d, err);
+    note_unknown(p);
+    const struct tw_disassemble_options options = {prefix, p->old, p->n_old};
+    int code = tw_disassemble(p->runs, p->n_runs, &options, work->out, &d, err);
     if (code < 0)
         return code;
     if (work->out != NULL)
@@ -108,7 +121,7 @@ static int disassemble_raw(struct work *work, const struct request *r, const str
         return tw_fail(err, TW_E_LIMIT, "'%s' has %zu bytes, but program memory ends %d bytes behind 0x%x", r->path,
                        file->size, (int)(TW_PROGRAM_BYTES - r->base), r->base);
     const struct tw_code_run run = {r->base, file->data, file->size};
-    const struct tw_core_program program = {-1, -1, -1, &run, 1};
+    const struct tw_core_program program = {-1, -1, -1, &run, 1, NULL, 0};
     return disassemble(work, &program, err);
 }
 

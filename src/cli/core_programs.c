@@ -26,7 +26,7 @@ struct walk {
 static int visit_memory(struct walk *w, int pdi, unsigned column, unsigned row, const struct tw_program_memory *memory,
                         struct tw_error *err)
 {
-    struct tw_core_program program = {pdi, (int)column, (int)row, w->runs, 0};
+    struct tw_core_program program = {pdi, (int)column, (int)row, w->runs, 0, NULL, 0};
     uint32_t at = 0, bytes;
 
     while ((bytes = tw_program_memory_run(memory, &at)) != 0)
@@ -146,14 +146,46 @@ static size_t join_segments(struct walk *w, const struct tw_core_elf *elf, unsig
     return n;
 }
 
+static int compare_old(const void *left, const void *right)
+{
+    const struct tw_code_old *a = left, *b = right;
+    return a->address != b->address ? (a->address > b->address) - (a->address < b->address)
+                                    : (a->name > b->name) - (a->name < b->name); /* as in the file */
+}
+
+/* The reads out of time in *old, to be freed. Returns their number; 0 also when there is no memory (*old is NULL). */
+static size_t list_old(const struct tw_core_elf *elf, struct tw_code_old **old)
+{
+    struct tw_elf_old_read read;
+    size_t n = 0;
+
+    for (size_t at = 0; tw_core_elf_old_read(elf, &at, &read);)
+        n++;
+    *old = malloc((n + 1) * sizeof **old);
+    if (*old == NULL)
+        return 0;
+    n = 0;
+    for (size_t at = 0; tw_core_elf_old_read(elf, &at, &read); n++)
+        (*old)[n] = (struct tw_code_old){read.address, read.name};
+    qsort(*old, n, sizeof **old, compare_old);
+    return n;
+}
+
 static int visit_elf(struct walk *w, const struct tw_core_elf *elf, struct tw_error *err)
 {
     unsigned char *memory = calloc(1, TW_ELF_PROGRAM_BYTES);
-    if (memory == NULL)
-        return tw_fail(err, TW_E_MEMORY, "no memory for the program of a core");
-    struct tw_core_program program = {-1, -1, -1, w->runs, join_segments(w, elf, memory)};
-    int code = w->visit(w->arg, &program, err);
+    struct tw_code_old *old;
+    size_t n_old = list_old(elf, &old);
+    int code = TW_E_MEMORY;
+
+    if (memory == NULL || old == NULL) {
+        tw_fail(err, code, "no memory for the program of a core");
+    } else {
+        struct tw_core_program program = {-1, -1, -1, w->runs, join_segments(w, elf, memory), old, n_old};
+        code = w->visit(w->arg, &program, err);
+    }
     free(memory);
+    free(old);
     return code;
 }
 

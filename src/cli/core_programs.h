@@ -10,6 +10,8 @@ struct tw_core_program {
     int column, row; /* -1 when the file does not say, as an ELF file does not */
     const struct tw_code_run *runs;
     size_t n_runs;
+    const struct tw_code_old *old; /* reads out of time that the file tells of, by address */
+    size_t n_old;
 };
 
 /* Returns 0, or a code that ends the walk. */

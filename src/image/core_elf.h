@@ -34,12 +34,26 @@ struct tw_elf_symbol {
     int global;
 };
 
+/*
+ * A bundle at an address reads a register out of its time on purpose, so that who runs the program need not take it for
+ * a fault. Registers go by their names in assembly text: these stay when tables of registers grow. The file has them in
+ * a section of this name that is not loaded: for each, the address in 4 bytes and the name with a zero behind it.
+ */
+struct tw_elf_old_read {
+    uint32_t address;
+    const char *name; /* reading: any text from the file, of 1 to TW_ELF_OLD_NAME_MAX characters */
+};
+#define TW_ELF_OLD_READS ".tilewright.old_reads"
+
+enum tw_elf_old_limit { TW_ELF_OLD_NAME_MAX = 31 };
+
 struct tw_core_elf {
     struct tw_view view;
     uint32_t n_segments;
     struct tw_elf_segment segments[TW_ELF_SEGMENTS_MAX]; /* by address; they do not overlap */
     uint32_t n_symbols;
     struct tw_view symbols, strings;
+    struct tw_view old_reads; /* empty when the file has none */
 };
 
 /* Whether an ELF file begins here, of any kind. */
@@ -58,11 +72,26 @@ int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct
 void tw_core_elf_symbol(const struct tw_core_elf *elf, uint32_t i, struct tw_elf_symbol *symbol);
 
 /*
- * Makes the ELF file of a program that begins at address 0: each segment with a section, and the symbols. *bytes is to
- * be freed with free(). Fails with TW_E_ARGUMENT for segments that tw_core_elf_open would refuse, TW_E_LIMIT,
- * TW_E_MEMORY.
+ * The next of an opened file's reads out of time, in the order in which they were written. *at counts from 0 on and is
+ * moved. Returns 1, or 0 when there are no more.
  */
-int tw_core_elf_write(const struct tw_elf_segment *segments, size_t n_segments, const struct tw_elf_symbol *symbols,
-                      size_t n_symbols, unsigned char **bytes, size_t *size, struct tw_error *err);
+int tw_core_elf_old_read(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old_read *read);
+
+/* What a file is made of. */
+struct tw_elf_program {
+    const struct tw_elf_segment *segments;
+    size_t n_segments;
+    const struct tw_elf_symbol *symbols;
+    size_t n_symbols;
+    const struct tw_elf_old_read *old_reads;
+    size_t n_old_reads;
+};
+
+/*
+ * Makes the ELF file of a program that begins at address 0: each segment with a section, the symbols, and the reads out
+ * of time if there are any. *bytes is to be freed with free(). Fails with TW_E_ARGUMENT for segments or reads that
+ * tw_core_elf_open would refuse, TW_E_LIMIT, TW_E_MEMORY.
+ */
+int tw_core_elf_write(const struct tw_elf_program *program, unsigned char **bytes, size_t *size, struct tw_error *err);
 
 #endif

@@ -190,6 +190,74 @@ static int read_symbols(struct tw_core_elf *elf, struct tw_error *err)
     return elf->n_symbols == 0 ? TW_OK : check_names(elf, err);
 }
 
+/* ---- reads out of time */
+
+/* The section of a name, or NULL; *headers are all of them. */
+static int find_section(const struct tw_view *v, const char *wanted, struct tw_view *headers,
+                        const unsigned char **found, struct tw_error *err)
+{
+    struct tw_view names;
+    int code = open_table(v, ELF_SECTION_TABLE, ELF_SECTION_ENTRY, ELF_SECTION_COUNT, ELF_S_HEADER_BYTES,
+                          "section headers", headers, err);
+    size_t at = tw_load_u16(v->data + ELF_SECTION_NAMES) * (size_t)ELF_S_HEADER_BYTES, size = strlen(wanted) + 1;
+
+    *found = NULL;
+    if (code < 0 || at >= headers->size)
+        return code; /* the sections have no names */
+    code = open_section(v, headers->data + at, "the names of sections", &names, err);
+    if (code < 0)
+        return code;
+    for (at = 0; at < headers->size && *found == NULL; at += ELF_S_HEADER_BYTES) {
+        uint32_t name = tw_load_u32(headers->data + at + ELF_S_NAME);
+        if (name < names.size && names.size - name >= size && memcmp(names.data + name, wanted, size) == 0)
+            *found = headers->data + at;
+    }
+    return TW_OK;
+}
+
+/* Whether all entries are whole, so that reading them cannot fail. */
+static int check_old_reads(const struct tw_view *v, struct tw_error *err)
+{
+    for (size_t at = 0; at < v->size;) {
+        size_t left = v->size - at, most = ELF_OLD_NAME + TW_ELF_OLD_NAME_MAX + 1;
+        const unsigned char *name = v->data + at + ELF_OLD_NAME;
+        const unsigned char *end =
+            left <= ELF_OLD_NAME ? NULL : memchr(name, 0, (left < most ? left : most) - ELF_OLD_NAME);
+        if (end == NULL || end == name)
+            return tw_view_fail(v, at, TW_E_FORMAT, err,
+                                "a read out of time has no register's name of 1 to %d characters behind its address",
+                                TW_ELF_OLD_NAME_MAX);
+        at = (size_t)(end - v->data) + 1;
+    }
+    return TW_OK;
+}
+
+static int read_old_reads(struct tw_core_elf *elf, struct tw_error *err)
+{
+    struct tw_view headers;
+    const unsigned char *section;
+    int code = find_section(&elf->view, TW_ELF_OLD_READS, &headers, &section, err);
+
+    if (code < 0 || section == NULL)
+        return code;
+    code = open_section(&elf->view, section, "the list of reads out of time", &elf->old_reads, err);
+    return code < 0 ? code : check_old_reads(&elf->old_reads, err);
+}
+
+int tw_core_elf_old_read(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old_read *read)
+{
+    const struct tw_view *v = &elf->old_reads;
+
+    if (*at >= v->size)
+        return 0;
+    read->address = tw_load_u32(v->data + *at);
+    read->name = (const char *)v->data + *at + ELF_OLD_NAME;
+    *at += ELF_OLD_NAME + strlen(read->name) + 1;
+    return 1;
+}
+
+/* ---- */
+
 int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct tw_error *err)
 {
     struct tw_view header;
@@ -203,7 +271,9 @@ int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct
     memset(elf, 0, sizeof *elf);
     elf->view = *view;
     code = read_segments(elf, err);
-    return code < 0 ? code : read_symbols(elf, err);
+    if (code == 0)
+        code = read_symbols(elf, err);
+    return code < 0 ? code : read_old_reads(elf, err);
 }
 
 void tw_core_elf_symbol(const struct tw_core_elf *elf, uint32_t i, struct tw_elf_symbol *symbol)

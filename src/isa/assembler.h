@@ -69,6 +69,20 @@ struct tw_as_row {
     size_t text_size;
 };
 
+/*
+ * A bundle that reads registers out of their time on purpose: .old says so, or the scheduler has proved what it gets.
+ * It may be in any loop, and meet such a write in some of its executions only. An emulator that takes such reads for
+ * faults is told of them by this list:
+ *
+ *     for (size_t i = 0; i < assembly->n_old; i++)
+ *         tw_core_expect_old(core, assembly->old[i].address, assembly->old[i].leaves, assembly->old[i].n);
+ */
+struct tw_as_old {
+    uint32_t section, address;
+    size_t n;
+    const uint16_t *leaves; /* smallest registers, TW_R_* */
+};
+
 /* A stretch of scheduled code. */
 struct tw_as_scheduled {
     struct tw_as_place place;
@@ -86,6 +100,8 @@ struct tw_assembly {
     size_t n_rows;
     struct tw_as_scheduled *scheduled;
     size_t n_scheduled;
+    struct tw_as_old *old; /* by address; sections that lie on top of each other one after the other */
+    size_t n_old;
     struct tw_as_message *messages; /* errors at most TW_AS_ERRORS_MAX */
     size_t n_messages, n_errors, n_warnings;
 };

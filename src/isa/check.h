@@ -33,6 +33,7 @@ extern const char *const tw_severity_names[3];
 
 #define TW_FINDING_TEXT_MAX 512
 #define TW_NO_BUNDLE SIZE_MAX
+#define TW_CHECK_OLD_MAX TW_R_COUNT
 
 struct tw_finding {
     enum tw_finding_kind kind;
@@ -62,6 +63,12 @@ struct tw_check_options {
     int foreign;
     /* Told about each finding once, in the order of bundles. */
     void (*finding)(void *arg, const struct tw_finding *finding);
+    /*
+     * May be NULL. Told about each bundle that reads registers out of their time on purpose, in the order of bundles:
+     * the smallest registers (TW_R_* of leaves, n <= TW_CHECK_OLD_MAX) that the bundle says so of and reads, and those
+     * that a scheduled one reads while another bundle's write of them is under way, or behind one that was issued later.
+     */
+    void (*on_purpose)(void *arg, size_t bundle, const uint16_t *leaves, size_t n);
     void *arg;
 };
 

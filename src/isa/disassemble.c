@@ -300,10 +300,30 @@ static void put_line(struct buffer *b, const struct list *list, const struct lin
     put_comment(b, list, line, begin);
 }
 
-static int write_list(const struct list *list, const char *prefix, FILE *out, struct tw_error *err)
+/* The .old of the bundle at an address. *at counts what has been passed. */
+static void put_old(struct buffer *b, const struct tw_disassemble_options *o, uint32_t address, size_t *at)
+{
+    const char *before = "    .old ";
+
+    for (; *at < o->n_old && o->old[*at].address <= address; ++*at) {
+        const char *name = o->old[*at].name;
+        size_t size = strlen(name);
+        if (o->old[*at].address != address || tw_register_find(name, size) < 0)
+            continue;
+        put(b, before, strlen(before));
+        put(b, name, size);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        put(b, "\n", 1);
+}
+
+static int write_list(const struct list *list, const struct tw_disassemble_options *options, FILE *out,
+                      struct tw_error *err)
 {
     struct buffer b = {0};
     uint32_t expected = UINT32_MAX; /* the first line says where it is, too */
+    size_t old = 0;
 
     for (size_t i = 0; i < list->count; i++) {
         const struct line *line = &list->lines[i];
@@ -312,7 +332,9 @@ static int write_list(const struct list *list, const char *prefix, FILE *out, st
             put_hex(&b, line->address, 1);
             put(&b, "\n", 1);
         }
-        put_line(&b, list, line, prefix);
+        if (line->kind == LINE_BUNDLE)
+            put_old(&b, options, line->address, &old);
+        put_line(&b, list, line, options->prefix);
         expected = line->address + line->size;
     }
     int failed = b.failed;
@@ -322,8 +344,8 @@ static int write_list(const struct list *list, const char *prefix, FILE *out, st
     return failed ? tw_fail(err, TW_E_MEMORY, "no memory for the text of a program") : TW_OK;
 }
 
-int tw_disassemble(const struct tw_code_run *runs, size_t n_runs, const char *prefix, FILE *out,
-                   struct tw_disassembly *result, struct tw_error *err)
+int tw_disassemble(const struct tw_code_run *runs, size_t n_runs, const struct tw_disassemble_options *options,
+                   FILE *out, struct tw_disassembly *result, struct tw_error *err)
 {
     struct list list = {0};
 
@@ -331,7 +353,7 @@ int tw_disassemble(const struct tw_code_run *runs, size_t n_runs, const char *pr
     int code = decode_runs(runs, n_runs, out != NULL ? &list : NULL, result, err);
     if (code == 0 && out != NULL) {
         find_targets(&list);
-        code = write_list(&list, prefix, out, err);
+        code = write_list(&list, options, out, err);
     }
     free(list.lines);
     free(list.text.data);

@@ -57,12 +57,13 @@ struct sum {
 /* The text of a program, to be freed. */
 static char *text_of(const struct tw_core_program *p, struct tw_disassembly *d)
 {
+    const struct tw_disassemble_options labels = {"at", p->old, p->n_old};
     char *text = calloc(1, TEXT_MAX);
     assert_non_null(text);
     FILE *out = fmemopen(text, TEXT_MAX - 1, "w");
     assert_non_null(out);
     fputs("    .foreign\n    .text\n", out);
-    assert_int_equal(tw_disassemble(p->runs, p->n_runs, "at", out, d, NULL), 0);
+    assert_int_equal(tw_disassemble(p->runs, p->n_runs, &labels, out, d, NULL), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }

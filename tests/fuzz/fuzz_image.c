@@ -41,6 +41,7 @@ static FILE *nowhere(void)
 /* A tw_core_program_visit: runs lie in program memory, in order, and every byte of them is accounted for. */
 static int visit(void *arg, const struct tw_core_program *p, struct tw_error *err)
 {
+    const struct tw_disassemble_options labels = {"at", p->old, p->n_old};
     struct tw_disassembly counted, written;
     uint32_t behind = 0;
     (void)arg;
@@ -49,9 +50,9 @@ static int visit(void *arg, const struct tw_core_program *p, struct tw_error *er
         behind = p->runs[i].address + (uint32_t)p->runs[i].size;
     }
     require(behind <= TW_PROGRAM_BYTES);
-    int code = tw_disassemble(p->runs, p->n_runs, "at", nowhere(), &written, err);
+    int code = tw_disassemble(p->runs, p->n_runs, &labels, nowhere(), &written, err);
     require(code == 0);
-    require(tw_disassemble(p->runs, p->n_runs, "at", NULL, &counted, NULL) == 0);
+    require(tw_disassemble(p->runs, p->n_runs, &labels, NULL, &counted, NULL) == 0);
     require(memcmp(&counted, &written, sizeof counted) == 0);
     return 0;
 }
@@ -63,12 +64,16 @@ static void rewrite_elf(const struct tw_view *view)
     struct tw_elf_symbol symbols[32];
     struct tw_error err = {0};
     unsigned char *file;
-    size_t size, n_symbols = 0;
+    struct tw_elf_old_read reads[64], read;
+    size_t size, n_symbols = 0, n_reads = 0, from = 0, to = 0;
     if (checked(tw_core_elf_open(view, &elf, &err), &err) < 0)
         return;
     for (uint32_t i = 0; i < elf.n_symbols && i < 32; i++)
         tw_core_elf_symbol(&elf, i, &symbols[n_symbols++]);
-    require(tw_core_elf_write(elf.segments, elf.n_segments, symbols, n_symbols, &file, &size, &err) == 0);
+    while (n_reads < 64 && tw_core_elf_old_read(&elf, &from, &reads[n_reads]))
+        n_reads++;
+    const struct tw_elf_program program = {elf.segments, elf.n_segments, symbols, n_symbols, reads, n_reads};
+    require(tw_core_elf_write(&program, &file, &size, &err) == 0);
     struct tw_view written = {file, size, "written", 0};
     require(tw_core_elf_open(&written, &again, &err) == 0);
     require(again.n_segments == elf.n_segments && again.n_symbols == n_symbols + 1);
@@ -77,6 +82,10 @@ static void rewrite_elf(const struct tw_view *view)
         require(a->address == b->address && a->bytes == b->bytes && a->data.size == b->data.size);
         require(a->data.size == 0 || memcmp(a->data.data, b->data.data, a->data.size) == 0);
     }
+    for (size_t i = 0; i < n_reads; i++)
+        require(tw_core_elf_old_read(&again, &to, &read) && read.address == reads[i].address &&
+                strcmp(read.name, reads[i].name) == 0);
+    require(!tw_core_elf_old_read(&again, &to, &read));
     free(file);
 }
 
@@ -113,7 +122,7 @@ static void run_kind(unsigned kind, struct made *m)
     }
     if (kind == INPUT_PROGRAM) {
         const struct tw_code_run run = {0, m->data, m->size < TW_PROGRAM_BYTES ? m->size : TW_PROGRAM_BYTES};
-        visit(NULL, &(struct tw_core_program){-1, -1, -1, &run, run.size > 0}, &err);
+        visit(NULL, &(struct tw_core_program){-1, -1, -1, &run, run.size > 0, NULL, 0}, &err);
         return;
     }
     /* A block of exactly this size, so that the sanitizer sees a read past its end. */

@@ -203,12 +203,13 @@ static void what_is_written_is_read(void **state)
         {"table", 0x70404, 6, TW_ELF_OBJECT, 1},
         {"count", 123456, 0, TW_ELF_NOTYPE, 0},
     };
+    const struct tw_elf_program made = {segments, 4, symbols, 4, NULL, 0};
     static const uint32_t by_address[] = {1, 3, 0, 2}, locals_first[] = {1, 3, 0, 2};
     struct tw_core_elf elf;
     unsigned char *file;
     size_t size;
     (void)state;
-    assert_int_equal(tw_core_elf_write(segments, 4, symbols, 4, &file, &size, NULL), 0);
+    assert_int_equal(tw_core_elf_write(&made, &file, &size, NULL), 0);
     struct tw_view view = bytes_of(file, size);
     assert_int_equal(tw_core_elf_open(&view, &elf, NULL), 0);
     assert_int_equal(elf.n_segments, 4);
@@ -240,10 +241,11 @@ static void what_others_read(void **state)
 {
     const struct tw_elf_segment segment = {".text", 0, sizeof program, bytes_of(program, sizeof program)};
     const struct tw_elf_symbol symbols[] = {{"local", 8, 0, TW_ELF_NOTYPE, 0}, {"far", 99, 0, TW_ELF_NOTYPE, 1}};
+    const struct tw_elf_program made = {&segment, 1, symbols, 2, NULL, 0};
     unsigned char *file;
     size_t size;
     (void)state;
-    assert_int_equal(tw_core_elf_write(&segment, 1, symbols, 2, &file, &size, NULL), 0);
+    assert_int_equal(tw_core_elf_write(&made, &file, &size, NULL), 0);
     assert_int_equal(tw_load_u16(file + 16), 2);
     assert_int_equal(tw_load_u16(file + 18), 264);
     assert_int_equal(tw_load_u32(file + 24), 0); /* entry */
@@ -268,26 +270,106 @@ static void what_others_read(void **state)
 
 static void nothing_is_a_program_too(void **state)
 {
+    const struct tw_elf_program made = {NULL, 0, NULL, 0, NULL, 0};
     struct tw_core_elf elf;
     unsigned char *file;
     size_t size;
     (void)state;
-    assert_int_equal(tw_core_elf_write(NULL, 0, NULL, 0, &file, &size, NULL), 0);
+    assert_int_equal(tw_core_elf_write(&made, &file, &size, NULL), 0);
     struct tw_view view = bytes_of(file, size);
     assert_int_equal(tw_core_elf_open(&view, &elf, NULL), 0);
     assert_int_equal(elf.n_segments, 0);
     free(file);
 }
 
-static void assert_not_written(const struct tw_elf_segment *segments, size_t n, int code, const char *words)
+static void refused(const struct tw_elf_program *made, int code, const char *words)
 {
     struct tw_error err = {0};
     unsigned char *file;
     size_t size;
-    assert_int_equal(tw_core_elf_write(segments, n, NULL, 0, &file, &size, &err), code);
+    assert_int_equal(tw_core_elf_write(made, &file, &size, &err), code);
     assert_null(file);
     if (strstr(err.text, words) == NULL)
         fail_msg("no '%s' in: %s", words, err.text);
+}
+
+static void assert_not_written(const struct tw_elf_segment *segments, size_t n, int code, const char *words)
+{
+    const struct tw_elf_program made = {segments, n, NULL, 0, NULL, 0};
+    refused(&made, code, words);
+}
+
+/* ---- reads out of time */
+
+static const struct tw_elf_old_read some_reads[] = {{0, "r0"}, {0x10, "amhh8"}, {0x10, "wl3"}, {0x3ffe, "x"}};
+
+static struct made elf_with_reads(void)
+{
+    const struct tw_elf_segment segment = {".text", 0, sizeof program, bytes_of(program, sizeof program)};
+    const struct tw_elf_symbol symbol = {"main", 0, sizeof program, TW_ELF_FUNCTION, 1};
+    const struct tw_elf_program written = {&segment, 1, &symbol, 1, some_reads, 4};
+    struct made m = {0};
+    unsigned char *file;
+    size_t size;
+
+    assert_int_equal(tw_core_elf_write(&written, &file, &size, NULL), 0);
+    made_bytes(&m, file, size);
+    free(file);
+    return m;
+}
+
+/* Where the list lies in that file. */
+static size_t reads_place(const struct made *m)
+{
+    const unsigned char *sections = m->data + tw_load_u32(m->data + 32);
+    return tw_load_u32(sections + 2 * 40 + 16);
+}
+
+static void reads_out_of_time(void **state)
+{
+    struct made m = elf_with_reads();
+    struct tw_view view = made_view(&m);
+    struct tw_core_elf elf;
+    struct tw_elf_old_read read;
+    struct tw_elf_symbol symbol;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(tw_core_elf_open(&view, &elf, NULL), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(tw_core_elf_old_read(&elf, &at, &read));
+        assert_int_equal(read.address, some_reads[i].address);
+        assert_string_equal(read.name, some_reads[i].name);
+    }
+    assert_false(tw_core_elf_old_read(&elf, &at, &read));
+    assert_int_equal(elf.n_segments, 1); /* the list is not loaded */
+    assert_int_equal(elf.n_symbols, 2);
+    tw_core_elf_symbol(&elf, 1, &symbol);
+    assert_string_equal(symbol.name, "main");
+    damage_truncate(&m, touch_elf);
+    damage_words(&m, touch_elf, NULL);
+    made_free(&m);
+}
+
+static void wrong_reads_are_refused(void **state)
+{
+    static const char long_name[] = "thirty-two characters are too many";
+    const struct tw_elf_old_read wrong[] = {{0, ""}, {4, long_name}};
+    struct made m = elf_with_reads();
+    size_t place = reads_place(&m);
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct tw_elf_program written = {NULL, 0, NULL, 0, &wrong[i], 1};
+        refused(&written, TW_E_ARGUMENT, "a register's name has 1 to 31 characters");
+    }
+    assert_memory_equal(m.data + place + 4, "r0", 3);
+    m.data[place + 4] = 0; /* no name */
+    damage_refused(&m, touch_elf, TW_E_FORMAT, "a read out of time has no register's name");
+    m.data[place + 4] = 'r';
+    memset(m.data + place, 'z', 4 + 2 + 1 + 4 + 5 + 1 + 4 + 3 + 1 + 4 + 1 + 1); /* no zero at all */
+    damage_refused(&m, touch_elf, TW_E_FORMAT, "a read out of time has no register's name");
+    made_free(&m);
 }
 
 static void wrong_segments_are_not_written(void **state)
@@ -320,6 +402,8 @@ int main(void)
         cmocka_unit_test(what_others_read),
         cmocka_unit_test(nothing_is_a_program_too),
         cmocka_unit_test(wrong_segments_are_not_written),
+        cmocka_unit_test(reads_out_of_time),
+        cmocka_unit_test(wrong_reads_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

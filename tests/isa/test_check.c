@@ -321,7 +321,7 @@ static void sizes_and_order(void **state)
     (void)state;
     static const uint8_t nop[] = {1, 0}, bad[] = {0x19, 0xff, 0xff, 0xff};
     struct told told = {{0}, 0};
-    const struct tw_check_options options = {0, tell, &told};
+    const struct tw_check_options options = {.finding = tell, .arg = &told};
     struct tw_error err;
     struct tw_check_bundle b[2] = {{nop, 0x3ffe, 2, 0, 0, NULL}, {nop, 0x4000, 2, 0, 0, NULL}};
 
@@ -343,7 +343,7 @@ static void scheduled_bundles(void **state)
     struct tw_check_bundle b[3];
     static const char *const text[] = {"vlda wl0, [p0, #0]", "vst wl0, [p0, #0]", "done"};
     struct told told = {{0}, 0};
-    const struct tw_check_options options = {0, tell, &told};
+    const struct tw_check_options options = {.finding = tell, .arg = &told};
     struct tw_error err;
     uint32_t address = 0;
 

@@ -14,6 +14,8 @@
 
 #define TEXT_MAX (1 << 21)
 
+static const struct tw_disassemble_options labels = {"at", NULL, 0};
+
 /* The text of some runs, to be freed. */
 static char *disassemble(const struct tw_code_run *runs, size_t n_runs, struct tw_disassembly *d)
 {
@@ -22,7 +24,7 @@ static char *disassemble(const struct tw_code_run *runs, size_t n_runs, struct t
     FILE *out = fmemopen(text, TEXT_MAX - 1, "w");
     assert_non_null(out);
     fputs(".text\n", out);
-    assert_int_equal(tw_disassemble(runs, n_runs, "at", out, d, NULL), 0);
+    assert_int_equal(tw_disassemble(runs, n_runs, &labels, out, d, NULL), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -34,7 +36,7 @@ static char *check(const struct tw_code_run *runs, size_t n_runs, struct tw_disa
     struct reassembled r;
     size_t total = 0;
     char *text = disassemble(runs, n_runs, d);
-    assert_int_equal(tw_disassemble(runs, n_runs, "at", NULL, &counted, NULL), 0);
+    assert_int_equal(tw_disassemble(runs, n_runs, &labels, NULL, &counted, NULL), 0);
     assert_memory_equal(&counted, d, sizeof counted);
     reassemble(text, &r);
     for (size_t i = 0; i < n_runs; i++) {

@@ -52,7 +52,7 @@ static void encode(unsigned long seed, struct tw_sched_code *code)
         list[i] = (struct tw_check_bundle){bytes + at, at, (uint8_t)n, TW_CHECK_SCHEDULED, 0, NULL};
         at += (uint32_t)n;
     }
-    const struct tw_check_options options = {0, note_error, text};
+    const struct tw_check_options options = {.finding = note_error, .arg = text};
     if (tw_check(list, code->n_bundles, &entry, 1, &options, &err) < 0)
         fail_msg("program %lu: %s", seed, err.text);
     if (text[0] != '\0')

@@ -230,6 +230,7 @@ void tw_assembly_free(struct tw_assembly *assembly)
     free(a->out.symbols);
     free(a->out.rows);
     free(a->out.scheduled);
+    free(a->out.old);
     free(a->out.messages);
     tw_as_pool_release(&a->pool);
     free(a);

@@ -32,7 +32,7 @@ enum {
     AS_LOCALS = 100,        /* local labels are 0: .. 99: */
     AS_CONDITIONS_MAX = 64, /* .if inside each other */
     AS_ARGUMENTS_MAX = 32,  /* of a macro */
-    AS_OLD_MAX = 16,        /* registers of one .old */
+    AS_OLD_MAX = 256,       /* registers of the .old before one bundle */
     AS_SECTIONS_MAX = 1024,
     AS_SCHEDULED_MAX = 16384, /* lines between .sched and .endsched */
     AS_EXPRESSION_DEPTH = 64  /* parentheses and the like */
@@ -210,7 +210,7 @@ struct tw_as {
     size_t n_fixups, room_fixups;
     struct tw_as_row_info *rows;
     size_t n_rows, room_rows;
-    size_t room_scheduled;
+    size_t room_scheduled, room_old;
 
     const struct tw_as_line *line; /* being assembled */
     int foreign;

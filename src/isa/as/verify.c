@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The bundles of one program, as the checker takes them, and where each comes from. */
 struct program {
@@ -43,6 +44,21 @@ static void tell(void *arg, const struct tw_finding *f)
         trace = tw_as_trace_push(p->a, trace, tw_as_place_of(other->line, other->at), "the other bundle is here");
     tw_as_message(p->a, f->severity, tw_finding_names[f->kind], row == NULL ? NULL : row->line,
                   row == NULL ? NULL : row->at, trace, f->text);
+}
+
+/* A tw_check_options.on_purpose. */
+static void keep_old(void *arg, size_t bundle, const uint16_t *leaves, size_t n)
+{
+    struct program *p = arg;
+    struct tw_as *a = p->a;
+    uint16_t *copy = tw_as_pool_take(&a->pool, n * sizeof *copy);
+
+    if (copy == NULL || tw_grow(&a->out.old, a->out.n_old, &a->room_old, sizeof *a->out.old) != 0) {
+        tw_as_no_memory(a);
+        return;
+    }
+    memcpy(copy, leaves, n * sizeof *copy);
+    a->out.old[a->out.n_old++] = (struct tw_as_old){p->rows[bundle]->section, p->bundles[bundle].address, n, copy};
 }
 
 /* Sorts rows by address: those of a section are in order already. */
@@ -89,7 +105,7 @@ static void list_entries(struct program *p, int section)
 static int verify(struct tw_as *a, const struct tw_as_row_info **rows, size_t n, int section)
 {
     struct program p = {.a = a, .rows = rows};
-    struct tw_check_options options = {0, tell, &p};
+    struct tw_check_options options = {.finding = tell, .on_purpose = keep_old, .arg = &p};
     struct tw_error err;
     int code = 0;
 

@@ -294,6 +294,22 @@ static int report(struct tw_check *c)
     return errors;
 }
 
+/* Tells which bundles read registers out of their time on purpose. */
+static void tell_purposes(const struct tw_check *c)
+{
+    uint16_t leaves[TW_CHECK_OLD_MAX];
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const uint64_t *set = c->on_purpose + (size_t)i * CHECK_LEAF_WORDS;
+        size_t n = 0;
+        for (unsigned leaf = 0; leaf < TW_R_COUNT; leaf++)
+            if ((set[leaf / 64] >> leaf % 64 & 1) != 0)
+                leaves[n++] = (uint16_t)leaf;
+        if (n > 0)
+            c->options->on_purpose(c->options->arg, i, leaves, n);
+    }
+}
+
 /* ---- the whole */
 
 static int check(struct tw_check *c, const uint32_t *entries, size_t n_entries)
@@ -303,7 +319,10 @@ static int check(struct tw_check *c, const uint32_t *entries, size_t n_entries)
     c->summaries = calloc((size_t)c->n + 1, sizeof *c->summaries);
     c->node_of = malloc((ways + 1) * sizeof *c->node_of);
     c->queue = malloc((ways + 1) * sizeof *c->queue);
-    if (c->summaries == NULL || c->node_of == NULL || c->queue == NULL)
+    if (c->options->on_purpose != NULL)
+        c->on_purpose = calloc(((size_t)c->n + 1) * CHECK_LEAF_WORDS, sizeof *c->on_purpose);
+    if (c->summaries == NULL || c->node_of == NULL || c->queue == NULL ||
+        (c->options->on_purpose != NULL && c->on_purpose == NULL))
         return tw_fail(c->err, TW_E_MEMORY, "no memory to check %u bundles", c->n);
     for (size_t i = 0; i < ways; i++)
         c->node_of[i] = -1;
@@ -312,6 +331,8 @@ static int check(struct tw_check *c, const uint32_t *entries, size_t n_entries)
         (code = tw_check_hazards(c)) < 0)
         return code;
     tw_check_places(c);
+    if (c->on_purpose != NULL)
+        tell_purposes(c);
     return report(c);
 }
 
@@ -335,5 +356,6 @@ int tw_check(const struct tw_check_bundle *bundles, size_t n, const uint32_t *en
     free(c.first_before);
     free(c.before);
     free(c.hits);
+    free(c.on_purpose);
     return code;
 }

@@ -31,6 +31,24 @@ static int is_on_purpose(const struct tw_check *c, uint32_t bundle, uint16_t lea
     return 0;
 }
 
+static void note_purpose(const struct tw_check *c, uint32_t bundle, uint16_t leaf)
+{
+    if (c->on_purpose != NULL)
+        c->on_purpose[(size_t)bundle * CHECK_LEAF_WORDS + leaf / 64] |= (uint64_t)1 << leaf % 64;
+}
+
+/* What a bundle says of its reads counts also where no way is known on which it is true. */
+static void note_said(const struct tw_check *c, uint32_t bundle)
+{
+    const struct tw_check_summary *s = &c->summaries[bundle];
+
+    for (unsigned i = 0; i < s->n_accesses; i++) {
+        const struct tw_check_access *a = &c->accesses[s->accesses + i];
+        if (!a->write && is_on_purpose(c, bundle, a->leaf))
+            note_purpose(c, bundle, a->leaf);
+    }
+}
+
 /* ---- values */
 
 static int same_bypass(const struct tw_check_access *a, const struct tw_check_access *b)
@@ -52,11 +70,17 @@ static void check_accesses(const struct pair *p, const struct tw_check_access *a
             add_hit(p, TW_FINDING_OVERTAKEN, p->second, p->first, b->slot, a->slot, b->leaf, needed);
     } else if (a->write) {
         int needed = tw_distance_raw(a->cycle, b->cycle, same_bypass(a, b));
-        if (p->distance > 0 && p->distance < needed && !p->scheduled && !is_on_purpose(p->c, p->second, b->leaf))
+        if (p->distance == 0 || p->distance >= needed)
+            return;
+        if (p->scheduled)
+            note_purpose(p->c, p->second, b->leaf);
+        else if (!is_on_purpose(p->c, p->second, b->leaf))
             add_hit(p, TW_FINDING_OLD_VALUE, p->second, p->first, b->slot, a->slot, b->leaf, needed);
     } else if (b->write) {
         int needed = tw_distance_war(a->cycle, b->cycle, same_bypass(a, b));
-        if (p->distance < needed && !p->scheduled && !is_on_purpose(p->c, p->first, a->leaf))
+        if (p->scheduled && (p->distance < needed || a->cycle > 1))
+            note_purpose(p->c, p->first, a->leaf); /* the later write is under way, or even over, when it reads */
+        else if (!p->scheduled && p->distance < needed && !is_on_purpose(p->c, p->first, a->leaf))
             add_hit(p, TW_FINDING_NEW_VALUE, p->first, p->second, a->slot, b->slot, a->leaf, needed);
     }
 }
@@ -335,8 +359,10 @@ static int search(struct tw_check *c)
     s.seen = calloc(1, bytes);
     if (s.now == NULL || s.before == NULL || s.seen == NULL)
         code = TW_E_MEMORY;
-    for (uint32_t i = 0; i < c->n && code == 0; i++)
+    for (uint32_t i = 0; i < c->n && code == 0; i++) {
         check_pair(c, i, i, 0);
+        note_said(c, i);
+    }
     for (uint32_t i = 0; i < c->n_nodes && code == 0 && c->gave_up == 0; i++) {
         look_back(c, &s, i);
         c->gave_up = s.steps > CHECK_STEPS_MAX || c->n_hits >= CHECK_HITS_MAX;
