@@ -12,6 +12,12 @@ struct tw_unknown {
     int address_sign_extends;    /* a 20-bit register read into r: 0 zero-extends */
     int cond_lock_when_zero;     /* acq.cond, rel.cond act when r26 is: 0 not zero; 1 zero */
     int subtract_carry_is_borrow; /* sub: carry is 0 no-borrow, 1 borrow */
+
+    /* firmware */
+    int load_keeps_array;        /* a PDI loaded in place of another: 0 the array is reset first */
+    int launch_releases_reset;   /* cores whose reset the PDI leaves asserted: 0 stay there; 1 a command releases them */
+    int patch_adds;              /* an address patch: 0 replaces the descriptor's address; 1 adds to it */
+    int patch_when_host_patched; /* START_NPU: address patches in the control code: 0 are passed over; 1 are done too */
 };
 
 extern const struct tw_unknown tw_unknown_defaults;
