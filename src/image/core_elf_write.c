@@ -64,8 +64,9 @@ static int check_segments(const struct plan *p, struct tw_error *err)
             return code;
         for (size_t j = 0; j < i; j++)
             if (overlap(&p->program.segments[i], &p->program.segments[j]))
-                return tw_fail(err, TW_E_ARGUMENT, "the segments %s and %s overlap at 0x%" PRIx32, p->program.segments[j].name,
-                               p->program.segments[i].name, p->program.segments[i].address);
+                return tw_fail(err, TW_E_ARGUMENT, "the segments %s and %s overlap at 0x%" PRIx32,
+                               p->program.segments[j].name, p->program.segments[i].name,
+                               p->program.segments[i].address);
     }
     return TW_OK;
 }
@@ -135,7 +136,8 @@ static int make_plan(struct plan *p, struct tw_error *err)
     for (unsigned i = p->first_last; i < LAST_COUNT; i++)
         names += strlen(last_sections[i].name) + 1;
     if (p->program.n_symbols >= SIZE_MAX_BYTES / ELF_SYM_BYTES || strings >= SIZE_MAX_BYTES || names >= SIZE_MAX_BYTES)
-        return tw_fail(err, TW_E_LIMIT, "%zu symbols are more than this program writes into one file", p->program.n_symbols);
+        return tw_fail(err, TW_E_LIMIT, "%zu symbols are more than this program writes into one file",
+                       p->program.n_symbols);
     place_segments(p);
     place(p, LAST_OLD_READS, old_bytes);
     place(p, LAST_SYMBOLS, (p->program.n_symbols + 1) * ELF_SYM_BYTES);
