@@ -205,5 +205,7 @@ int tw_register_find(const char *name, size_t size);
 
 /* The schedule class that applies to an operation, by its operands' registers (moves differ by register file). */
 const struct tw_schedule_class *tw_operation_schedule(const struct tw_operation *op);
+/* Whether an operation takes a unit of its schedule class: a port only counts with a register of its file. */
+int tw_operation_takes_unit(const struct tw_operation *op, unsigned unit);
 
 #endif

@@ -67,63 +67,13 @@ static int add_registers(struct reader *r, const struct tw_schedule_class *class
 
 /* ---- units and memory */
 
-#define G(name) ((uint64_t)1 << TW_G_##name)
-
-/*
- * Ports of register files. The schedule classes cover operations that reach several files (moves, loads and stores of
- * any scalar register), and then name more ports than one such operation takes: programs that AMD compiled show that a
- * port only counts for an operation with a register of its file. Those that are not here count always.
- */
-static const struct {
-    uint16_t unit;
-    uint8_t write;
-    uint64_t groups;
-} ports[] = {
-    {TW_U_R_WX_PORT, 1, G(r)},
-    {TW_U_R_WA_PORT, 1, G(r)},
-    {TW_U_RS_WM_PORT, 1, G(r) | G(s)},
-    {TW_U_P_WM_PORT, 1, G(p)},
-    {TW_U_M_WM_PORT, 1, G(m)},
-    {TW_U_DJ_WM_PORT, 1, G(dj)},
-    {TW_U_DN_WM_PORT, 1, G(dn)},
-    {TW_U_DC_WM_PORT, 1, G(dc)},
-    {TW_U_W_WM_PORT, 1, G(wl) | G(wh) | G(ql) | G(qh)},
-    {TW_U_CM_WM_PORT, 1, G(amll) | G(amlh) | G(amhl) | G(amhh)},
-    {TW_U_P_RM_PORT, 0, G(p)},
-    {TW_U_R_RV_PORT, 0, G(r)},
-};
-
-/* Whether an operation reads or writes a register of some files; the pointer of an access to memory has its own port.
- */
-static int touches(const struct reader *r, int write, uint64_t groups)
-{
-    for (unsigned i = 0; i < r->in->n_operands; i++) {
-        const struct tw_operand_info *o = &r->in->operands[i];
-        if (o->kind != TW_OPERAND_REGISTER || (o->role == TW_OPERAND_OUT) != write || strcmp(o->name, "ptr") == 0)
-            continue;
-        const struct tw_register *reg = &tw_registers[r->op->operands[i]];
-        for (unsigned k = 0; k < reg->n_leaves; k++)
-            if ((groups >> tw_registers[reg->leaves[k]].group & 1) != 0)
-                return 1;
-    }
-    return 0;
-}
-
-static int takes(const struct reader *r, unsigned unit)
-{
-    for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++)
-        if (ports[i].unit == unit)
-            return touches(r, ports[i].write, ports[i].groups);
-    return 1;
-}
-
 static int add_units(struct reader *r, const struct tw_schedule_class *class)
 {
     struct tw_check *c = r->c;
 
     for (unsigned i = 0; i < class->n_resources; i++) {
         const struct tw_resource_use *u = &class->resources[i];
-        if (!takes(r, u->unit))
+        if (!tw_operation_takes_unit(r->op, u->unit))
             continue;
         if (tw_grow(&c->uses, c->n_uses, &c->room_uses, sizeof *c->uses) != 0)
             return no_memory(c);
