@@ -54,16 +54,16 @@ enum tw_packet_word {
 
 /* START_CU: word offsets in the payload, the register map of a DPU kernel; 64-bit values are low word first. */
 enum tw_register_map {
-    TW_MAP_OPCODE = 0,       /* 64 bits: enum tw_kernel_opcode */
+    TW_MAP_OPCODE = 0,       /* 64 bits: enum tw_xdna_kernel */
     TW_MAP_INSTRUCTIONS = 2, /* 64 bits: device address of the control code */
     TW_MAP_LENGTH = 4,       /* of the control code, in 32-bit words */
     TW_MAP_BUFFERS = 5       /* 64 bits each: device addresses of the kernel's buffers */
 };
 
-enum tw_kernel_opcode {
-    TW_KERNEL_DPU_SEQUENCE = 1, /* the oldest form */
-    TW_KERNEL_TXN_OLD = 2,
-    TW_KERNEL_TXN = 3 /* a transaction */
+enum tw_xdna_kernel {
+    TW_XDNA_KERNEL_SEQUENCE = 1, /* the oldest form */
+    TW_XDNA_KERNEL_TXN_OLD = 2,
+    TW_XDNA_KERNEL_TXN = 3 /* a transaction */
 };
 
 /* START_NPU: word offsets in the payload. */
