@@ -409,7 +409,7 @@ static void write_header(const struct table *t, FILE *f)
 
 static void write_registers(const struct table *t, unsigned tile, FILE *f)
 {
-    fprintf(f, "static const struct tw_register %s_registers[] = {\n", tile_names[tile]);
+    fprintf(f, "static const struct tw_tile_register %s_registers[] = {\n", tile_names[tile]);
     for (unsigned i = 0; i < t->n_registers; i++) {
         const struct one *r = &t->registers[i];
         if (r->row->tile == tile)
@@ -422,14 +422,15 @@ static void write_registers(const struct table *t, unsigned tile, FILE *f)
 static void write_source(const struct table *t, FILE *f)
 {
     fputs("/* Generated from npu1.registers. */\n#include \"npu1/registers.h\"\n\n"
-          "static const struct tw_register_field fields[] = {\n",
+          "static const struct tw_tile_register_field fields[] = {\n",
           f);
     for (unsigned i = 0; i < t->n_fields; i++)
         fprintf(f, "    {\"%s\", %u, %u},\n", t->fields[i].name, t->fields[i].low, t->fields[i].bits);
     fputs("};\n\n", f);
     for (unsigned tile = 0; tile < TILES; tile++)
         write_registers(t, tile, f);
-    fputs("const struct tw_register *tw_registers(enum tw_tile_kind kind, unsigned *count)\n{\n    switch (kind) {\n",
+    fputs("const struct tw_tile_register *tw_tile_registers(enum tw_tile_kind kind, unsigned *count)\n{\n    switch "
+          "(kind) {\n",
           f);
     static const char *const kinds[TILES] = {"TW_TILE_SHIM", "TW_TILE_MEMORY", "TW_TILE_CORE"};
     for (unsigned tile = 0; tile < TILES; tile++)

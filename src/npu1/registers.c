@@ -48,10 +48,10 @@ static enum tw_tile_kind kind_of(uint32_t address)
     return tw_tile_kind(tw_tile_row(address));
 }
 
-const struct tw_register *tw_register_at(enum tw_tile_kind kind, uint32_t offset)
+const struct tw_tile_register *tw_tile_register_at(enum tw_tile_kind kind, uint32_t offset)
 {
     unsigned count, low = 0;
-    const struct tw_register *all = tw_registers(kind, &count);
+    const struct tw_tile_register *all = tw_tile_registers(kind, &count);
     unsigned high = count; /* the first one behind the offset is in [low, high] */
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -74,10 +74,10 @@ static int same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-const struct tw_register *tw_register_named(enum tw_tile_kind kind, const char *name)
+const struct tw_tile_register *tw_tile_register_named(enum tw_tile_kind kind, const char *name)
 {
     unsigned count;
-    const struct tw_register *all = tw_registers(kind, &count);
+    const struct tw_tile_register *all = tw_tile_registers(kind, &count);
     for (unsigned i = 0; i < count; i++)
         if (same_name(all[i].name, name))
             return &all[i];
@@ -97,12 +97,12 @@ static const struct memory *memory_at(enum tw_tile_kind kind, uint32_t offset)
     return NULL;
 }
 
-void tw_register_name(uint32_t address, char *text, size_t size)
+void tw_tile_register_name(uint32_t address, char *text, size_t size)
 {
     enum tw_tile_kind kind = kind_of(address);
     uint32_t offset = tw_tile_offset(address);
     const struct memory *memory = memory_at(kind, offset);
-    const struct tw_register *r = tw_register_at(kind, offset);
+    const struct tw_tile_register *r = tw_tile_register_at(kind, offset);
     char tile[32];
     tw_tile_name(address, tile, sizeof tile);
     if (memory != NULL)
@@ -179,11 +179,11 @@ static int64_t read_register(enum tw_tile_kind kind, const char *text)
         if (*at != '\0')
             return -1;
     }
-    const struct tw_register *r = tw_register_named(kind, name);
+    const struct tw_tile_register *r = tw_tile_register_named(kind, name);
     return r == NULL || index < 0 || index >= r->bits / 32 ? -1 : r->offset + 4 * index;
 }
 
-int tw_register_address(const char *text, uint32_t *address, struct tw_error *err)
+int tw_tile_register_address(const char *text, uint32_t *address, struct tw_error *err)
 {
     unsigned column, row;
     const char *at = text;
@@ -210,12 +210,12 @@ static void append_value(struct text *t, uint32_t value)
     append(t, value < 10 ? "%" PRIu32 : "0x%" PRIx32, value);
 }
 
-void tw_register_print(uint32_t address, uint32_t mask, uint32_t value, char *text, size_t size)
+void tw_tile_register_print(uint32_t address, uint32_t mask, uint32_t value, char *text, size_t size)
 {
     struct text t = {text, size};
     uint32_t offset = tw_tile_offset(address), rest = value & mask;
-    const struct tw_register *r =
-        memory_at(kind_of(address), offset) != NULL ? NULL : tw_register_at(kind_of(address), offset);
+    const struct tw_tile_register *r =
+        memory_at(kind_of(address), offset) != NULL ? NULL : tw_tile_register_at(kind_of(address), offset);
     append(&t, "%s", "");
     if (r == NULL || r->bits > 32) {
         append_value(&t, value & mask);

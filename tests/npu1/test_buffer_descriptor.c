@@ -117,7 +117,7 @@ static void random_words_come_back(void **state)
             assert_int_equal(tw_bd_encode(kind, &bd, again, NULL), 0);
             for (unsigned i = 0; i < tw_bd_words(kind); i++) {
                 uint32_t named = 0;
-                const struct tw_register *r = tw_register_at(kind, tw_bd_offset(kind, 3) + 4 * i);
+                const struct tw_tile_register *r = tw_tile_register_at(kind, tw_bd_offset(kind, 3) + 4 * i);
                 assert_non_null(r);
                 for (unsigned j = 0; j < r->n_fields; j++)
                     named |= (UINT32_MAX >> (32 - r->fields[j].bits)) << r->fields[j].low;
@@ -138,11 +138,11 @@ static void structure_and_table_agree(void **state)
                        .acquire_value = -1,
                        .release_id = 3};
     uint32_t words[8];
-    char text[TW_REGISTER_TEXT];
+    char text[TW_TILE_REGISTER_TEXT];
     (void)state;
     assert_int_equal(tw_bd_encode(TW_TILE_CORE, &bd, words, NULL), 0);
-    tw_register_print(tw_tile_address(0, 2, tw_bd_offset(TW_TILE_CORE, 4) + 20), UINT32_MAX, words[5], text,
-                      sizeof text);
+    tw_tile_register_print(tw_tile_address(0, 2, tw_bd_offset(TW_TILE_CORE, 4) + 20), UINT32_MAX, words[5], text,
+                           sizeof text);
     assert_string_equal(text, "Lock_Acq_Value=0x7f Lock_Acq_Enable=1 Lock_Rel_ID=3 Use_Next_BD=1 Next_BD=9");
 }
 

@@ -87,9 +87,9 @@ static void control_words_differ_by_tile(void **state)
     assert_int_equal(c.pause_memory, 0);
 }
 
-static const struct tw_register_field *field_of(enum tw_tile_kind kind, uint32_t offset, const char *name)
+static const struct tw_tile_register_field *field_of(enum tw_tile_kind kind, uint32_t offset, const char *name)
 {
-    const struct tw_register *r = tw_register_at(kind, offset);
+    const struct tw_tile_register *r = tw_tile_register_at(kind, offset);
     for (unsigned i = 0; r != NULL && i < r->n_fields; i++)
         if (strcmp(r->fields[i].name, name) == 0)
             return &r->fields[i];
@@ -111,7 +111,7 @@ static void the_table_has_the_same_bits(void **state)
     (void)state;
     for (unsigned kind = 0; kind < TW_TILE_KINDS; kind++) {
         for (size_t i = 0; i < sizeof status / sizeof status[0]; i++) {
-            const struct tw_register_field *f = field_of(kind, tw_dma_status_offset(kind, s2mm0), status[i].name);
+            const struct tw_tile_register_field *f = field_of(kind, tw_dma_status_offset(kind, s2mm0), status[i].name);
             assert_non_null(f);
             assert_int_equal(status[i].bit, 1u << f->low);
         }

@@ -53,7 +53,7 @@ static void the_table_has_the_same_ports(void **state)
     for (unsigned kind = 0; kind < TW_TILE_KINDS; kind++)
         for (unsigned side = 0; side < 2; side++)
             for (unsigned i = 0; i < counts[kind][side]; i++) {
-                const struct tw_register *r = tw_register_at(kind, tw_switch_offset(kind, side, i));
+                const struct tw_tile_register *r = tw_tile_register_at(kind, tw_switch_offset(kind, side, i));
                 const char *begin = side == TW_MASTER ? "Stream_Switch_Master_Config_" : "Stream_Switch_Slave_Config_";
                 assert_non_null(r);
                 assert_int_equal(r->offset, tw_switch_offset(kind, side, i));
@@ -153,18 +153,18 @@ static void words_of_compiled_programs(void **state)
 
 static void the_table_has_the_same_words(void **state)
 {
-    char text[TW_REGISTER_TEXT];
+    char text[TW_TILE_REGISTER_TEXT];
     (void)state;
     for (unsigned row = 0; row < 3; row++) {
         enum tw_tile_kind kind = tw_tile_kind(row);
-        tw_register_print(tw_tile_address(0, row, tw_switch_offset(kind, TW_MASTER, 2)), UINT32_MAX, 0xc00000c5, text,
-                          sizeof text);
+        tw_tile_register_print(tw_tile_address(0, row, tw_switch_offset(kind, TW_MASTER, 2)), UINT32_MAX, 0xc00000c5,
+                               text, sizeof text);
         assert_string_equal(text, "Configuration=0x45 Drop_Header=1 Packet_Enable=1 Master_Enable=1");
-        tw_register_print(tw_tile_address(0, row, tw_switch_offset(kind, TW_SLAVE, 2)), UINT32_MAX, 0xc0000000, text,
-                          sizeof text);
+        tw_tile_register_print(tw_tile_address(0, row, tw_switch_offset(kind, TW_SLAVE, 2)), UINT32_MAX, 0xc0000000,
+                               text, sizeof text);
         assert_string_equal(text, "Packet_Enable=1 Slave_Enable=1");
-        tw_register_print(tw_tile_address(0, row, tw_switch_slot_offset(kind, 2, 1)), UINT32_MAX, 0x0f1f0135, text,
-                          sizeof text);
+        tw_tile_register_print(tw_tile_address(0, row, tw_switch_slot_offset(kind, 2, 1)), UINT32_MAX, 0x0f1f0135, text,
+                               sizeof text);
         for (char *c = text; *c != '\0'; c++)
             *c = (char)tolower((unsigned char)*c);
         assert_string_equal(text, "arbit=5 msel=3 enable=1 mask=0x1f id=0xf");
