@@ -1,0 +1,259 @@
+/* Multiply-accumulate and accumulator instructions: configuration word, signs, accumulators. */
+#include "functions.h"
+#include "lanes.h"
+#include "mac.h"
+#include "plain.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#define BM_BYTES 64
+
+/* What an instruction of these works on; missing accumulators are zeros. */
+struct mac_operands {
+    struct tw_mac_word word;
+    const void *acc1, *acc2, *a, *b;
+    int negates_product, negates_acc1, negates_acc2;
+};
+
+static struct mac_operands operands(const struct tw_semantics *row, const void *const in[TW_VALUES_MAX])
+{
+    static const alignas(64) unsigned char zeros[TW_CM_BYTES] = {0};
+    unsigned at = 1; /* after the output */
+    struct mac_operands o = {.acc1 = row->a > 0 ? in[at++] : zeros};
+    o.acc2 = row->a > 1 ? in[at++] : zeros;
+    if (row->c != TW_SHAPE_NONE) {
+        o.a = in[at++];
+        o.b = in[at++];
+    }
+    o.word = tw_mac_word(tw_scalar_value(in[at]));
+    if (o.word.zero_acc)
+        o.acc1 = zeros;
+    o.negates_product = ((row->b & TW_SIGN_PRODUCT) != 0) ^ o.word.sub_mul;
+    o.negates_acc1 = ((row->b & TW_SIGN_ACC1) != 0) ^ o.word.sub_acc1;
+    o.negates_acc2 = ((row->b & TW_SIGN_ACC2) != 0) ^ o.word.sub_acc2;
+    return o;
+}
+
+/* Integer accumulators */
+
+static void combine_32(const struct mac_operands *o, const void *products, void *out)
+{
+    uint32_t acc1[32], acc2[32], p[32], sum[32];
+    const unsigned shift = o->word.shift16 ? 16 : 0;
+    memcpy(acc1, o->acc1, sizeof acc1);
+    memcpy(acc2, o->acc2, sizeof acc2);
+    memcpy(p, products, sizeof p);
+    const uint32_t s1 = o->negates_acc1 ? ~UINT32_C(0) : 1, s2 = o->negates_acc2 ? ~UINT32_C(0) : 1;
+    const uint32_t sp = o->negates_product ? ~UINT32_C(0) : 1;
+    for (unsigned i = 0; i < 32; i++)
+        sum[i] = (acc1[i] << shift) * s1 + acc2[i] * s2 + p[i] * sp;
+    memcpy(out, sum, sizeof sum);
+}
+
+/* x or -x */
+static uint64_t signed_term(uint64_t x, int negates)
+{
+    return (x ^ -(uint64_t)negates) + (uint64_t)negates;
+}
+
+static void combine_64(const struct mac_operands *o, const void *products, void *out)
+{
+    uint64_t acc1[16], acc2[16], p[16], sum[16];
+    const unsigned shift = o->word.shift16 ? 16 : 0;
+    memcpy(acc1, o->acc1, sizeof acc1);
+    memcpy(acc2, o->acc2, sizeof acc2);
+    memcpy(p, products, sizeof p);
+    for (unsigned i = 0; i < 16; i++)
+        sum[i] = signed_term(acc1[i] << shift, o->negates_acc1) + signed_term(acc2[i], o->negates_acc2) +
+                 signed_term(p[i], o->negates_product);
+    memcpy(out, sum, sizeof sum);
+}
+
+static const char *integer_products(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                                    const struct mac_operands *o, void *products)
+{
+    const struct tw_mac_word *word = &o->word;
+    unsigned float_variants = row->c == TW_SHAPE_DENSE ? 2 : 3;
+    memset(products, 0, TW_CM_BYTES);
+    if (word->amode >= TW_AMODE_FLOAT)
+        return word->variant < float_variants ? "a float mode in an integer multiply-accumulate is not modelled" : NULL;
+    const struct tw_mac_mode *mode = row->c == TW_SHAPE_DENSE ? tw_mac_dense_mode(word) : tw_mac_sparse_mode(word);
+    const char *unknown = tw_mac_mask_unknown(mode, word->sub_mask);
+    if (unknown != NULL)
+        return unknown;
+    switch (mode->pattern) {
+    case TW_MAC_NONE:
+        break;
+    case TW_MAC_UNKNOWN:
+        return "a sparse product of 8 by 4 bits is not modelled";
+    case TW_MAC_SPARSE:
+        tw_mac_sparse_products(mode, word, o->a, o->b, products);
+        break;
+    default:
+        if (word->sub_mask == 0)
+            kernels->products(mode, word->a_signed, word->b_signed, o->a, o->b, products);
+        else
+            tw_mac_products(mode, word, o->a, o->b, products);
+        break;
+    }
+    return NULL;
+}
+
+const char *tw_do_mac(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                      const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    alignas(64) unsigned char products[TW_CM_BYTES] = {0};
+    struct mac_operands o = operands(row, in);
+    const char *unknown = row->c != TW_SHAPE_NONE ? integer_products(row, kernels, &o, products) : NULL;
+    if (unknown != NULL)
+        return unknown;
+    if (o.word.amode == TW_AMODE_64)
+        combine_64(&o, products, out[0]);
+    else
+        combine_32(&o, products, out[0]);
+    return NULL;
+}
+
+/* fp32 accumulators */
+
+#define FP32_SIGN 0x80000000u
+#define BF16_SIGN 0x8000u
+
+enum float_mode { FLOAT_NONE, FLOAT_MATRIX, FLOAT_ELEMENTS, FLOAT_SPARSE };
+
+/* An accumulator with its shift and sign. */
+static void signed_accumulator(const void *acc, unsigned shift, int negates, void *out)
+{
+    uint32_t lanes[16];
+    const uint32_t sign = negates ? FP32_SIGN : 0;
+    memcpy(lanes, acc, sizeof lanes);
+    for (unsigned i = 0; i < 16; i++)
+        lanes[i] = (lanes[i] << shift) ^ sign;
+    memcpy(out, lanes, sizeof lanes);
+}
+
+/* The second factor with the signs of the products: bit 4 (lane % 2) + term % 4 of the mask negates a product. */
+static void signed_factor(const struct mac_operands *o, int columns, const void *b, void *out)
+{
+    uint16_t lanes[32];
+    memcpy(lanes, b, sizeof lanes);
+    for (int i = 0; i < 32; i++) {
+        int negates = (o->word.sub_mask >> (4 * (i % 2) + i / columns % 4) & 1) ^ o->negates_product;
+        lanes[i] ^= negates ? BF16_SIGN : 0;
+    }
+    memcpy(out, lanes, sizeof lanes);
+}
+
+static void without_denormals(const void *from, size_t count, void *to)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint16_t x = (uint16_t)tw_lane(from, 16, i);
+        tw_set_lane(to, 16, i, (x & 0x7f80u) == 0 ? x & BF16_SIGN : x);
+    }
+}
+
+static unsigned sparse_float(const void *acc1, const void *acc2, const void *a, unsigned rows, const void *b,
+                             const unsigned char mask[16], void *out)
+{
+    unsigned flags = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        struct tw_bf16_lane lane = {(uint32_t)tw_lane(acc1, 32, i), (uint32_t)tw_lane(acc2, 32, i), 0, {0}, {0}, 0};
+        for (unsigned t = 0; t < 8 && i / 4 < rows; t++) {
+            int from = tw_sparse_row(mask, 2, 16, i % 4, t);
+            if (from < 0)
+                continue;
+            lane.a[lane.pairs] = (uint16_t)tw_lane(a, 16, 16 * (i / 4) + (unsigned)from);
+            lane.b[lane.pairs++] = (uint16_t)tw_lane(b, 16, 4 * t + i % 4);
+        }
+        tw_set_lane(out, 32, i, tw_bf16_sum(&lane, &flags));
+    }
+    return flags;
+}
+
+/*
+ * What a float instruction multiplies. Float modes ignore the widths; modes of integers that have products give values
+ * in float instructions that nobody has explained.
+ */
+static const char *float_mode(const struct tw_semantics *row, const struct tw_mac_word *word, enum float_mode *mode)
+{
+    static const enum float_mode modes[3] = {FLOAT_MATRIX, FLOAT_ELEMENTS, FLOAT_SPARSE};
+    int sparse = row->c != TW_SHAPE_DENSE;
+    *mode = FLOAT_NONE;
+    if (word->amode >= TW_AMODE_FLOAT) {
+        *mode = word->variant < 2u + (unsigned)sparse ? modes[word->variant] : FLOAT_NONE;
+        return NULL;
+    }
+    /* A sparse mode in a dense instruction has no products; with two accumulators its sum is another all the same. */
+    int listed = tw_mac_dense_mode(word)->pattern != TW_MAC_NONE ||
+                 ((sparse || row->a == 2) && tw_mac_sparse_mode(word)->pattern != TW_MAC_NONE);
+    return listed ? "an integer mode in a float multiply-accumulate is not modelled" : NULL;
+}
+
+static unsigned float_sum(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                          const struct mac_operands *o, enum float_mode mode, const void *acc1, const void *acc2,
+                          void *out)
+{
+    alignas(64) unsigned char a[2 * TW_X_BYTES], b[TW_X_BYTES];
+    const void *factor = o->a;
+    signed_factor(o, mode == FLOAT_ELEMENTS ? 16 : 4, o->b, b);
+    if (kernels->denormals_are_zero) {
+        without_denormals(o->a, row->c == TW_SHAPE_SPARSE_WIDE ? 64 : 32, a);
+        without_denormals(b, 32, b);
+        factor = a;
+    }
+    if (mode == FLOAT_MATRIX)
+        return kernels->bf16_matrix(acc1, acc2, factor, b, out);
+    if (mode == FLOAT_ELEMENTS)
+        return kernels->bf16_elements(acc1, acc2, factor, b, out);
+    return sparse_float(acc1, acc2, factor, row->c == TW_SHAPE_SPARSE_WIDE ? 4 : 2, b,
+                        (const unsigned char *)o->b + TW_X_BYTES, out);
+}
+
+/* Additions without products; a result too small is a zero that keeps its sign where the instruction has none at all. */
+static unsigned float_add(const void *acc1, const void *acc2, int keeps_sign_of_zero, void *out)
+{
+    unsigned flags = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i),
+                                    .acc2 = (uint32_t)tw_lane(acc2, 32, i),
+                                    .keeps_sign_of_zero = keeps_sign_of_zero};
+        tw_set_lane(out, 32, i, tw_bf16_sum(&lane, &flags));
+    }
+    return flags;
+}
+
+const char *tw_do_mac_float(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                            const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    alignas(64) unsigned char acc1[BM_BYTES], acc2[BM_BYTES];
+    struct mac_operands o = operands(row, in);
+    enum float_mode mode = FLOAT_NONE;
+    const char *unknown = row->c != TW_SHAPE_NONE ? float_mode(row, &o.word, &mode) : NULL;
+    if (unknown != NULL)
+        return unknown;
+    signed_accumulator(o.acc1, o.word.shift16 ? 16 : 0, o.negates_acc1, acc1);
+    signed_accumulator(o.acc2, 0, o.negates_acc2, acc2);
+    unsigned flags = mode == FLOAT_NONE ? float_add(acc1, acc2, row->c == TW_SHAPE_NONE, out[0])
+                                        : float_sum(row, kernels, &o, mode, acc1, acc2, out[0]);
+    tw_set_scalar(out[tw_first_def(row)], flags);
+    return NULL;
+}
+
+const char *tw_do_copy(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                       const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    (void)kernels;
+    memcpy(out[0], in[1], (size_t)row->a);
+    return NULL;
+}
+
+const char *tw_do_clear(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                        const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    (void)kernels, (void)in;
+    memset(out[0], 0, (size_t)row->a);
+    if (row->b)
+        tw_set_scalar(out[tw_first_def(row)], TW_FLOAT_ZERO);
+    return NULL;
+}
