@@ -212,7 +212,7 @@ static void head(struct writer *w)
            "%%x2, %%x3, %%all\n"
            ".reg bm %%b0, %%b1, %%b2\n.reg cm %%c0, %%c1\n.reg wl %%w0\n.reg m %%m0\n.reg d %%d0\n.reg s %%s0\n"
            ".in %%p0 = p0, %%p1 = p1, %%p2 = p2, %%n = r0, %%x3 = x7, %%b2 = bmh1, %%c1 = cm4\n"
-           ".keep r1, wl3, bml4\n");
+           ".keep r1, wl4, bml5\n");
     for (int i = 0; i < 6; i++)
         put(w, " movi %%r%d, #%d\n", i, below(w, 3000));
     for (int i = 0; i < 3; i++)

@@ -85,7 +85,7 @@ static void wrong(void **state)
         {".reg r %a = r3\n.in %a = r3", 2, 4, "needs no place"},
         {".keep 7", 1, 6, "\"7\" is no register"},
         {".reg x %x\n vmov %x.q, %x", 2, 6, "a register of kind x has no part \"q\""},
-        {".reg r %a\n add %a, %a, %a", 2, 1, "%a, or a part of it, is read before it is written"},
+        {".reg r %a\n add %a, %a, r0", 2, 1, "%a, or a part of it, is read before it is written"},
         {".reg x %x\n.reg r %a\n movi %a, #1\n vbcst.32 %x, %a\n vmov %x.l, %a", 5, 12, "expected one of"},
         {".reg r %a\n movi %a, #1 @t", 2, 14, "only operations that access memory have tags"},
         {".reg p %p\n.reg r %a\n.in %p = p0\n lda %a, [%p], #4 @", 4, 19, "expected the name of an alias tag"},
@@ -97,9 +97,9 @@ static void wrong(void **state)
         {" nopa", 1, 1, "nops are the scheduler's business"},
         {" jl #0x100", 1, 1, "cannot call"},
         {" movxm LC, #3", 1, 1, "LC, LS and LE are the scheduler's"},
-        {".loop 3\n.loop 4", 2, 6, "a loop inside the loop of line 1"},
-        {".loop 3\nhere:", 2, 0, "cannot hold a label"},
-        {".loop 3\n ret lr", 2, 1, "cannot hold a branch"},
+        {".loop 3\n.loop 4\n.endloop\n movi r0, #1\n.endloop", 2, 6, "a loop inside the loop of line 1"},
+        {".loop 3\nhere:\n movi r0, #1\n.endloop", 2, 0, "cannot hold a label"},
+        {".loop 3\n ret lr\n movi r0, #1\n.endloop", 2, 1, "cannot hold a branch"},
         {".loop 3\n.endloop", 2, 8, "the loop is empty"},
         {".endloop", 1, 8, "no loop is open"},
         {".loop 3", 1, 0, "has no .endloop"},
@@ -115,10 +115,33 @@ static void wrong(void **state)
         {" vld %x, [p0], #32", 1, 5, "%x is no symbolic register"},
         {".reg r %a\n movi %a, #zero", 2, 10, "is no number"},
         {".reg r %a\n movi %a, #1 ; ; ", 2, 15, "expected an operation"},
-        {".reg r %a\n.out %a = r0\n", 1, 0, "not written on every way"},
+        {".reg r %a\n.out %a = r0\n", 2, 5, "not written on every way"},
         {".reg r %i\n.reg x %x\n.in %i = r3, %x = x0\n vextract.s32 %i, %x, %i", 4, 1,
-         "no register of kind r fits all"},
-        {".reg r %a\n ret lr\n add %a, %a, %a", 3, 1, "no way leads to this operation"},
+         "%i is in r3, by .in, which does not fit all its uses"},
+        /* one value in two registers, and two values in one */
+        {".reg r %a\n.in %a = r1\n.out %a = r2\n add %a, %a, #1", 3, 5,
+         "%a comes in r1 and must be in r2 at the end, but its value stays in one register"},
+        {".reg r %a, %b\n.in %a = r1\n.out %a = r2\n add %b, %a, #1", 3, 5, "%a comes in r1 and must be in r2"},
+        {".reg p %a\n.reg r %n, %v\n.in %a = p1, %n = r0\n.out %a = p2\n.loop %n\n lda %v, [%a], #4\n.endloop", 4, 5,
+         "%a comes in p1 and must be in p2"},
+        {".reg r %a, %b\n.in %a = r1, %b = r1\n add %a, %a, %b", 2, 13,
+         "%b cannot be in r1: %a is there already, by .in"},
+        {".reg wl %a\n.reg x %b\n.in %b = x3\n.in %a = wl3", 4, 4, "%a cannot be in wl3: %b is there already, by .in"},
+        {".reg r %a, %b\n.out %a = r1\n.out %b = r1", 3, 5, "%b cannot be in r1: %a is there already, by .out"},
+        {".reg r %a\n.in %a = r1\n.in %a = r2", 3, 4, "%a is in r1 already, by .in"},
+        /* what must not be touched */
+        {".reg r %a\n.in %a = r1\n.keep r1\n add %a, %a, #1", 4, 1,
+         "%a is written here; it is in r1, by .in, which must not be touched by .keep"},
+        {".reg r %a\n.out %a = r1\n.keep r1\n movi %a, #1", 4, 1, "it is in r1, by .out"},
+        {".keep r1\n movi r1, #1", 2, 1, "r1 is written here, and must not be touched by .keep"},
+        {".reg r %c = r27\n.keep r27\n movi %c, #1", 3, 1, "r27 is written here"},
+        {".keep x3\n vlda wl3, [p0, #0]", 2, 1, "wl3 is written here"},
+        {".keep wl3\n vbcst.32 x3, r0", 2, 1, "x3 is written here"},
+        {".keep LC\n.reg r %a\n.loop 40\n movi %a, #1\n.endloop", 3, 0, "LC is written here"},
+        /* no faults that only follow */
+        {".reg r %a\n.loop\n movi %a, #1\n.endloop", 2, 5, "expected a number"},
+        {".reg r %a\n.loop 3\n.loop 4\n movi %a, #1\n.endloop\n.endloop", 3, 6, "a loop inside the loop of line 2"},
+        {".reg r %a\n ret lr\n add r0, %a, r0", 3, 1, "no way leads to this operation"},
     };
 
     (void)state;
@@ -126,8 +149,41 @@ static void wrong(void **state)
         struct faults f;
         struct tw_error err = {0, ""};
         int code = schedule(texts[i].text, &f, &err);
-        int told = f.n > 0 ? strstr(f.text, texts[i].sentence) != NULL : strstr(err.text, texts[i].sentence) != NULL;
-        if (code != TW_E_FORMAT || !told || (f.n > 0 && (f.line != texts[i].line || f.column != texts[i].column)))
+        int told = strstr(f.text, texts[i].sentence) != NULL && strstr(err.text, texts[i].sentence) != NULL;
+        if (code != TW_E_FORMAT || !told || f.n != 1 || f.line != texts[i].line || f.column != texts[i].column)
+            fail_msg("\"%s\": code %d, line %u column %zu, \"%s\" (%s), %u faults", texts[i].text, code, f.line,
+                     f.column, f.text, err.text, f.n);
+    }
+}
+
+/* Two values that need one register at the same time, whatever the schedule: said with the place and both names. */
+static void wants_that_meet(void **state)
+{
+#define LOOP "\n.loop %n least=4\n lda %m, [%a], #4 @x\n"
+    static const struct {
+        const char *text;
+        unsigned line;
+        size_t column;
+        const char *sentence;
+    } texts[] = {
+        {".reg p %a\n.reg r %n, %m, %s\n.in %n = r0, %a = p0, %s = r1\n.out %m = r1" LOOP " add %s, %s, %m\n.endloop\n"
+         " st %s, [%a, #0]",
+         4, 5, "%m must be in r1 (by .out) while %s is in it (by .in): give one of them another"},
+        {".reg p %a\n.reg r %n, %m, %s\n.in %n = r0, %a = p0, %s = r1\n.out %m = r1" LOOP
+         " st %s, [%a, #32] @y\n.endloop",
+         4, 5, "%m must be in r1 (by .out) while %s is in it (by .in)"},
+        {".reg p %a\n.reg r %n, %m\n.in %n = r0, %a = p0\n.out %m = r1\n movi r1, #1" LOOP " st r1, [%a, #32] @y\n"
+         ".endloop",
+         4, 5, "%m must be in r1 (by .out), which the text itself uses at the same time"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct faults f;
+        struct tw_error err = {0, ""};
+        int code = schedule(texts[i].text, &f, &err);
+        if (code != TW_E_LIMIT || strstr(f.text, texts[i].sentence) == NULL || f.n != 1 || f.line != texts[i].line ||
+            f.column != texts[i].column || err.code != TW_E_LIMIT || strstr(err.text, texts[i].sentence) == NULL)
             fail_msg("\"%s\": code %d, line %u column %zu, \"%s\" (%s)", texts[i].text, code, f.line, f.column, f.text,
                      err.text);
     }
@@ -173,6 +229,7 @@ static void mangled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(right), cmocka_unit_test(wrong),
-                                       cmocka_unit_test(goes_on_behind_a_fault), cmocka_unit_test(mangled)};
+                                       cmocka_unit_test(wants_that_meet), cmocka_unit_test(goes_on_behind_a_fault),
+                                       cmocka_unit_test(mangled)};
     return cmocka_run_group_tests_name("sched_text", tests, NULL, NULL);
 }

@@ -50,6 +50,17 @@ static int is_free(const struct allocator *al, uint32_t name, uint16_t reg)
     return 1;
 }
 
+/* Whether two names in these registers hold a part of them at one moment. */
+static int overlap(const struct allocator *al, uint32_t a, uint16_t reg_a, uint32_t b, uint16_t reg_b)
+{
+    for (unsigned i = 0; i < tw_registers[reg_a].n_leaves; i++)
+        for (unsigned k = 0; k < tw_registers[reg_b].n_leaves; k++)
+            if (tw_registers[reg_a].leaves[i] == tw_registers[reg_b].leaves[k] &&
+                meet(al, tw_sched_held(&al->o, a, i), tw_sched_held(&al->o, b, k)))
+                return 1;
+    return 0;
+}
+
 /* How many moments before a name's first one its register has been idle: the fewer, the better it fits. */
 static uint32_t idle_before(const struct allocator *al, uint16_t reg, uint32_t first)
 {
@@ -201,6 +212,24 @@ static int best_register(const struct allocator *al, uint32_t name, uint32_t fir
     return best;
 }
 
+/* Notes who has the one register that a name may have: among the names that have had their turn, or none of them. */
+static void note_holder(struct allocator *al, const struct turn *turns, uint32_t turn)
+{
+    uint32_t name = turns[turn].name;
+    const struct tw_sched_web *web = &al->p->webs[al->o.web_of_name[name]];
+
+    al->a->failed_reg = -1;
+    al->a->failed_by = UINT32_MAX;
+    if (web->candidates == 0 || (web->candidates & (web->candidates - 1)) != 0)
+        return;
+    for (unsigned c = 0; c < al->p->n_registers[web->kind]; c++)
+        if ((web->candidates >> c & 1) != 0)
+            al->a->failed_reg = al->p->registers[web->kind][c];
+    for (uint32_t t = 0; t < turn; t++)
+        if (overlap(al, name, (uint16_t)al->a->failed_reg, turns[t].name, al->a->reg[turns[t].name]))
+            al->a->failed_by = al->o.web_of_name[turns[t].name];
+}
+
 /* Gives all names registers in one order. Returns the name that found none, or n_names. */
 static uint32_t colour(struct allocator *al, const struct turn *turns)
 {
@@ -213,8 +242,10 @@ static uint32_t colour(struct allocator *al, const struct turn *turns)
         if (first == end)
             first = first_moment(al, name, 0);
         int reg = best_register(al, name, first);
-        if (reg < 0)
+        if (reg < 0) {
+            note_holder(al, turns, i);
             return name;
+        }
         occupy(al, name, (uint16_t)reg);
     }
     return al->o.n_names;

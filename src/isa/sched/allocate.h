@@ -10,6 +10,8 @@ struct tw_sched_allocation {
     uint16_t *reg;       /* of each name: a register of its kind */
     uint32_t failed;     /* on TW_E_LIMIT: the web that found none */
     uint32_t failed_row; /* and a row where it lives */
+    int failed_reg;      /* when it may have no other register: that one, else -1 */
+    uint32_t failed_by;  /* then the web that has it at the time; UINT32_MAX: the text itself uses it */
 };
 
 /*

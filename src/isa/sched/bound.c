@@ -143,8 +143,8 @@ static int bound_by_recurrence(struct tw_sched_program *p, struct tw_sched_modul
             high = middle;
     }
     if (high > SCHED_INTERVALS)
-        return tw_fail(p->err, TW_E_LIMIT, "the loop of line %u needs more than %d bundles for an iteration",
-                       p->lines[p->loops[m->loop].line].line, SCHED_INTERVALS);
+        return tw_sched_fail(p, (struct tw_sched_text_place){p->loops[m->loop].line, 0}, TW_E_LIMIT,
+                             "this loop needs more than %d bundles for an iteration", SCHED_INTERVALS);
     m->bound = high;
     m->bottleneck = 0;
     snprintf(m->bound_by, sizeof m->bound_by, "the recurrence through line %u",

@@ -98,6 +98,26 @@ static int directive_reg(struct tw_sched_reader *r, struct tw_sched_span s)
                              (int)name.size, name.text);
 }
 
+static int share_a_leaf(int a, int b)
+{
+    for (unsigned i = 0; i < tw_registers[a].n_leaves; i++)
+        for (unsigned k = 0; k < tw_registers[b].n_leaves; k++)
+            if (tw_registers[a].leaves[i] == tw_registers[b].leaves[k])
+                return 1;
+    return 0;
+}
+
+/* The symbolic register that .in (out: .out) has put into a register or a part of it, or NULL. */
+static const struct tw_sched_var *holder_at_border(const struct tw_sched_program *p, int reg, unsigned out)
+{
+    for (uint32_t i = 0; i < p->n_vars; i++) {
+        int at = out ? p->vars[i].out : p->vars[i].in;
+        if (at >= 0 && share_a_leaf(at, reg))
+            return &p->vars[i];
+    }
+    return NULL;
+}
+
 /* "%name = register": where a value is on entry (out: must be at the end). */
 static int place_at_border(struct tw_sched_reader *r, struct tw_sched_span *s, unsigned out)
 {
@@ -112,6 +132,7 @@ static int place_at_border(struct tw_sched_reader *r, struct tw_sched_span *s, u
         return tw_sched_fault_at(r, at.text, "expected \"=\" and the register that holds it");
     if (reg < 0)
         return 1;
+    const char *border = out ? "out" : "in";
     struct tw_sched_var *v = &r->p->vars[var];
     int real = of_kind(r->p, v->kind, reg);
     if (real < 0)
@@ -119,10 +140,16 @@ static int place_at_border(struct tw_sched_reader *r, struct tw_sched_span *s, u
     if (v->fixed >= 0)
         return tw_sched_fault_at(r, name.text, "%.*s is another name of %s: it needs no place", (int)name.size,
                                  name.text, tw_registers[v->fixed].name);
-    if (out)
-        v->out = (int16_t)real;
-    else
-        v->in = (int16_t)real;
+    int before = out ? v->out : v->in;
+    if (before >= 0 && before != real)
+        return tw_sched_fault_at(r, name.text, "%.*s is in %s already, by .%s", (int)name.size, name.text,
+                                 tw_registers[before].name, border);
+    const struct tw_sched_var *other = holder_at_border(r->p, real, out);
+    if (other != NULL && other != v)
+        return tw_sched_fault_at(r, name.text, "%.*s cannot be in %s: %.*s is there already, by .%s", (int)name.size,
+                                 name.text, tw_registers[real].name, (int)other->size, other->name, border);
+    *(out ? &v->out : &v->in) = (int16_t)real;
+    *(out ? &v->out_place : &v->in_place) = tw_sched_here(r, name.text);
     return 0;
 }
 
@@ -256,6 +283,10 @@ static int directive_loop(struct tw_sched_reader *r, struct tw_sched_span s)
 
 static int directive_endloop(struct tw_sched_reader *r, struct tw_sched_span s)
 {
+    if (r->n_bad > 0) {
+        r->n_bad--;
+        return 0;
+    }
     if (r->loop < 0)
         return tw_sched_fault_at(r, s.text, "no loop is open here");
     if (tw_sched_current_piece(r)->count == 0)
@@ -279,8 +310,11 @@ int tw_sched_directive(struct tw_sched_reader *r, struct tw_sched_span s)
         return each(r, s, place_at_border, 1);
     if (tw_sched_equals(name, ".keep"))
         return each(r, s, keep_one, 0);
-    if (tw_sched_equals(name, ".loop"))
-        return directive_loop(r, s);
+    if (tw_sched_equals(name, ".loop")) {
+        int code = directive_loop(r, s);
+        r->n_bad += code != 0;
+        return code;
+    }
     if (tw_sched_equals(name, ".endloop"))
         return directive_endloop(r, s);
     return tw_sched_fault_at(r, name.text, "%.*s is no directive of scheduled code", (int)name.size, name.text);

@@ -526,9 +526,18 @@ static int next_attempt(struct tw_sched_program *p, struct tw_sched_modulo *m)
     return attempt(p, m, variant);
 }
 
-void tw_sched_modulo_give_up(struct tw_sched_modulo *m)
+int tw_sched_modulo_plain(struct tw_sched_program *p, struct tw_sched_modulo *m, int in_order)
 {
-    m->attempts = ATTEMPTS;
+    struct tw_arena mark = tw_arena_mark(&p->arena);
+    int code = place_plainly(p, m, in_order);
+
+    if (code == 1)
+        code = tw_sched_accept(p, m);
+    tw_arena_rewind(&p->arena, mark);
+    if (code == 0)
+        return tw_sched_fail(p, (struct tw_sched_text_place){p->loops[m->loop].line, 0}, TW_E_LIMIT,
+                             "no schedule was found for this loop: %s", m->above);
+    return code == 1 ? 0 : code;
 }
 
 int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m)

@@ -59,8 +59,11 @@ int tw_sched_modulo_make(struct tw_sched_program *p, int32_t loop);
  * when there is none left.
  */
 int tw_sched_modulo_next(struct tw_sched_program *p, struct tw_sched_modulo *m);
-/* Goes on to the last schedules, which need the fewest registers. */
-void tw_sched_modulo_give_up(struct tw_sched_modulo *m);
+/*
+ * A schedule whose iterations do not overlap; in_order: no operation issues before one that stands earlier in the text.
+ * Returns 0, TW_E_LIMIT when even this one is not possible, or TW_E_MEMORY.
+ */
+int tw_sched_modulo_plain(struct tw_sched_program *p, struct tw_sched_modulo *m, int in_order);
 /* Notes why a schedule was not good enough, for the report; the first reason stays. */
 void tw_sched_modulo_note(struct tw_sched_modulo *m, const char *fmt, ...) TW_PRINTF(2, 3);
 

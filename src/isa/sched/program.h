@@ -54,12 +54,17 @@ struct tw_sched_kind {
 extern const struct tw_sched_kind tw_sched_kinds[];
 extern const unsigned tw_sched_kind_count;
 
+struct tw_sched_text_place {
+    size_t line, column; /* number of the line, place in it */
+};
+
 struct tw_sched_var {
     const char *name; /* with its '%' */
     size_t size;
     uint8_t kind;
     int16_t fixed;   /* another name of this TW_R_*, or -1 */
     int16_t in, out; /* where its value is on entry, and must be at the end; or -1 */
+    struct tw_sched_text_place in_place, out_place;
     int32_t in_web, out_web;
     uint32_t leaf; /* number of its first leaf among those of all symbolic registers */
     size_t line;
@@ -140,6 +145,8 @@ struct tw_sched_web {
     uint8_t kind;
     uint64_t candidates; /* bit set over the kind's registers */
     int32_t rotates;     /* the loop each of whose iterations has its own, or -1 */
+    int16_t border;      /* the register that .in or .out asks for, or -1 */
+    uint8_t border_out;  /* it was .out */
 };
 
 struct tw_sched_program {
@@ -192,8 +199,18 @@ static inline int tw_sched_no_memory(const struct tw_sched_program *p)
     return tw_fail(p->err, TW_E_MEMORY, "no memory to schedule %u operations", p->n_ops);
 }
 
-/* Tells a fault of the text at an operation. */
+/* Tells a fault of the text at an operation, or at a place. */
 void tw_sched_fault(struct tw_sched_program *p, const struct tw_sched_op *op, const char *fmt, ...) TW_PRINTF(3, 4);
+void tw_sched_fault_in(struct tw_sched_program *p, struct tw_sched_text_place place, const char *fmt, ...)
+    TW_PRINTF(3, 4);
+/* As tw_sched_fault_in, for what ends the work with a code; returns it. */
+int tw_sched_fail(struct tw_sched_program *p, struct tw_sched_text_place place, int code, const char *fmt, ...)
+    TW_PRINTF(4, 5);
+
+static inline struct tw_sched_text_place tw_sched_place_of(const struct tw_sched_op *op)
+{
+    return (struct tw_sched_text_place){op->line, op->column};
+}
 
 /*
  * The runs that may follow a run, in `runs` (room for n_runs + 1); n_runs stands for leaving the section. Returns how

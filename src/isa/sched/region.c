@@ -22,6 +22,7 @@ struct work {
     struct tw_sched_table table;
     int32_t branch; /* the straight operation that ends the run, or -1 */
     int in_order;
+    uint32_t run, *runs; /* the run that it belongs to, and room for those that may follow */
     int32_t *early, *late, *height;
     uint8_t *placed;
 };
@@ -106,9 +107,10 @@ static int prepare(struct work *w)
     w->late = tw_arena_alloc(arena, n, sizeof *w->late);
     w->height = tw_arena_alloc(arena, n, sizeof *w->height);
     w->placed = tw_arena_alloc(arena, n, 1);
+    w->runs = tw_arena_alloc(arena, w->p->n_runs + 1, sizeof *w->runs);
     w->needs = tw_arena_alloc(arena, n, sizeof *w->needs);
     if (r->time == NULL || r->alt == NULL || w->early == NULL || w->late == NULL || w->height == NULL ||
-        w->placed == NULL || w->needs == NULL)
+        w->placed == NULL || w->needs == NULL || w->runs == NULL)
         return tw_sched_no_memory(w->p);
     for (uint32_t i = 0; i < r->n; i++)
         for (unsigned a = 0; a < op_of(w, i)->n_alt; a++)
@@ -140,13 +142,20 @@ static void enter_before(void *arg, uint32_t op, unsigned alt, int32_t time, uin
     tw_sched_table_enter(&w->table, &w->before->needs[op][alt], time);
 }
 
+/* Cycles from an operation's issue until what comes then may issue; behind the section that may be done. */
+static int32_t rest(const struct tw_sched_op *op, int border)
+{
+    int32_t flight = tw_sched_flight(op);
+    return border && op->mem_first != 0 ? max(flight, TW_DONE_DISTANCE) : flight;
+}
+
 /* The cycle after which nothing of the loop before is in flight. */
-static int32_t end_of_before(const struct work *w)
+static int32_t end_of_before(const struct work *w, int border)
 {
     int32_t end = 0;
 
     for (uint32_t i = 0; i < w->n_before; i++)
-        end = max(end, tw_sched_after(w->before, (int32_t)i, 0) + tw_sched_flight(&w->p->ops[w->before->ops[i]]));
+        end = max(end, tw_sched_after(w->before, (int32_t)i, 0) + rest(&w->p->ops[w->before->ops[i]], border));
     return end;
 }
 
@@ -358,13 +367,13 @@ static void set_heights(struct work *w)
 
 /* ---- ends of runs */
 
-static int32_t end_of_straight(const struct work *w)
+static int32_t end_of_straight(const struct work *w, int border)
 {
     int32_t end = 0;
 
     for (uint32_t i = 0; i < w->region->n; i++)
         if ((int32_t)i != w->branch)
-            end = max(end, w->region->time[i] + tw_sched_flight(op_of(w, i)));
+            end = max(end, w->region->time[i] + rest(op_of(w, i), border));
     return end;
 }
 
@@ -384,10 +393,21 @@ static void place_branch(struct work *w, int32_t end)
     w->region->length = t + 1 + TW_DELAY_SLOTS;
 }
 
+/* Whether the section may be over behind this code. */
+static int leaves_section(const struct work *w)
+{
+    uint32_t run = w->run, n = tw_sched_successors(w->p, run, w->runs);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (w->runs[i] == w->p->n_runs)
+            return 1;
+    return 0;
+}
+
 static void finish(struct work *w)
 {
     struct tw_sched_region *r = w->region;
-    int32_t end = max(end_of_before(w), end_of_straight(w));
+    int border = leaves_section(w), end = max(end_of_before(w, border), end_of_straight(w, border));
 
     if (w->behind != NULL) {
         r->length = r->tail + (int32_t)w->behind->start;
@@ -407,7 +427,7 @@ static int before_is_done(const struct work *w, int32_t tail)
     for (uint32_t i = 0; i < w->n_before; i++)
         if (tw_sched_after(w->before, (int32_t)i, 0) >= start)
             return 0;
-    return end_of_before(w) <= start + one_pass(w->behind);
+    return end_of_before(w, 0) <= start + one_pass(w->behind);
 }
 
 /* Tries one place for the loop behind. */
@@ -427,7 +447,7 @@ static int schedule(struct work *w)
     struct tw_sched_region *r = w->region;
     uint32_t *waiting = tw_arena_alloc(&w->p->arena, r->n + 1u, sizeof *waiting);
     int32_t first = w->behind == NULL ? 0 : least_tail(w);
-    int32_t most = first + end_of_before(w) + SCHED_FLIGHT * ((int32_t)r->n + 2) + SETUP_BUNDLES;
+    int32_t most = first + end_of_before(w, 0) + SCHED_FLIGHT * ((int32_t)r->n + 2) + SETUP_BUNDLES;
     int32_t cycles = most + (w->behind == NULL ? 0 : (int32_t)w->behind->start) + 4 * SCHED_FLIGHT;
 
     if (waiting == NULL)
@@ -441,10 +461,10 @@ static int schedule(struct work *w)
             finish(w);
             return 0;
         }
-    return tw_fail(w->p->err, TW_E_STATE,
-                   "no schedule found for straight code of %" PRIu32 " operations: a fault of the "
-                   "scheduler",
-                   r->n);
+    uint32_t first_op = r->n > 0 ? r->ops[0] : w->n_nodes > 0 ? w->nodes[0] : 0;
+    return tw_sched_fail(w->p, tw_sched_place_of(&w->p->ops[first_op]), TW_E_STATE,
+                         "no schedule found for straight code of %" PRIu32 " operations: a fault of the scheduler",
+                         r->n);
 }
 
 int tw_sched_region(struct tw_sched_program *p, uint32_t piece, int in_order, struct tw_sched_region *region)
@@ -456,6 +476,7 @@ int tw_sched_region(struct tw_sched_program *p, uint32_t piece, int in_order, st
     w.p = p;
     w.region = region;
     w.in_order = in_order;
+    w.run = (uint32_t)p->pieces[piece].run;
     w.before = tw_sched_loop_before(p, piece);
     w.behind = tw_sched_loop_behind(p, piece);
     int code = list_nodes(&w, &p->pieces[piece]);

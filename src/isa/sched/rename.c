@@ -305,8 +305,9 @@ static int read_outputs(struct renaming *n, uint32_t *runs, int32_t *out_site)
                     if (!has(made, (uint32_t)s) && (!has(in, (uint32_t)s) || has(lost, (uint32_t)s)))
                         continue;
                     if (!n->sites[s].defined)
-                        return tw_fail(p->err, TW_E_FORMAT, "%.*s is declared by .out, but not written on every way",
-                                       (int)p->vars[v].size, p->vars[v].name);
+                        return tw_sched_fail(p, p->vars[v].out_place, TW_E_FORMAT,
+                                             "%.*s is declared by .out, but not written on every way",
+                                             (int)p->vars[v].size, p->vars[v].name);
                     if (out_site[v] >= 0)
                         join(n, out_site[v], s);
                     out_site[v] = s;
@@ -347,10 +348,23 @@ static void restrict_to_operand(const struct tw_sched_program *p, struct tw_sche
     }
 }
 
-static void restrict_to_register(const struct tw_sched_program *p, struct tw_sched_web *web, int reg)
+/* A web has the register that .in or .out of its variable asks for. */
+static void restrict_to_border(struct tw_sched_program *p, struct tw_sched_web *web, unsigned out)
 {
+    const struct tw_sched_var *v = &p->vars[web->var];
+    int reg = out ? v->out : v->in;
     uint64_t only = 0;
 
+    if (web->border >= 0 && web->border != reg) {
+        tw_sched_fault_in(p, v->out_place,
+                          "%.*s comes in %s and must be in %s at the end, but its value stays in one register: move it "
+                          "to another name (mov %%other, %.*s) and let .out be of that",
+                          (int)v->size, v->name, tw_registers[web->border].name, tw_registers[reg].name, (int)v->size,
+                          v->name);
+        return;
+    }
+    web->border = (int16_t)reg;
+    web->border_out = (uint8_t)out;
     for (unsigned c = 0; c < p->n_registers[web->kind]; c++)
         if (p->registers[web->kind][c] == reg)
             only = (uint64_t)1 << c;
@@ -391,8 +405,8 @@ static void number_webs(struct renaming *n)
             const struct site *one = &n->sites[s];
             int var = one->op < 0 ? -1 - one->op : p->ops[one->op].refs[one->ref].var;
             top->web = (int32_t)p->n_webs++;
-            p->webs[top->web] =
-                (struct tw_sched_web){(int16_t)var, p->vars[var].kind, free_candidates(p, p->vars[var].kind), -1};
+            p->webs[top->web] = (struct tw_sched_web){
+                (int16_t)var, p->vars[var].kind, free_candidates(p, p->vars[var].kind), -1, -1, 0};
         }
         n->sites[s].web = top->web;
     }
@@ -422,14 +436,27 @@ static int make_webs(struct renaming *n, const int32_t *out_site)
             while (n->sites[s].op >= 0)
                 s = n->sites[s].next;
             p->vars[v].in_web = n->sites[s].web;
-            restrict_to_register(p, &p->webs[n->sites[s].web], p->vars[v].in);
+            restrict_to_border(p, &p->webs[n->sites[s].web], 0);
         }
         if (out_site[v] >= 0) {
             p->vars[v].out_web = n->sites[out_site[v]].web;
-            restrict_to_register(p, &p->webs[n->sites[out_site[v]].web], p->vars[v].out);
+            restrict_to_border(p, &p->webs[n->sites[out_site[v]].web], 1);
         }
     }
     return 0;
+}
+
+static void fail_candidates(struct tw_sched_program *p, const struct tw_sched_op *op, const struct tw_sched_web *web)
+{
+    const struct tw_sched_var *v = &p->vars[web->var];
+
+    if (web->border < 0)
+        tw_sched_fault(p, op, "no register of kind %s fits all uses of %.*s: move it to another name between them",
+                       tw_sched_kinds[v->kind].name, (int)v->size, v->name);
+    else
+        tw_sched_fault(p, op,
+                       "%.*s is in %s, by .%s, which does not fit all its uses: move it to another name between them",
+                       (int)v->size, v->name, tw_registers[web->border].name, web->border_out ? "out" : "in");
 }
 
 /* Every web that is used needs a register that fits all its uses. */
@@ -440,12 +467,43 @@ static void check_candidates(struct tw_sched_program *p)
             const struct tw_sched_ref *ref = &p->ops[i].refs[k];
             if (ref->var < 0 || ref->web < 0 || p->webs[ref->web].candidates != 0)
                 continue;
-            tw_sched_fault(p, &p->ops[i],
-                           "no register of kind %s fits all uses of %.*s: move it to another name between "
-                           "them",
-                           tw_sched_kinds[p->vars[ref->var].kind].name, (int)p->vars[ref->var].size,
-                           p->vars[ref->var].name);
+            fail_candidates(p, &p->ops[i], &p->webs[ref->web]);
             p->webs[ref->web].candidates = ~(uint64_t)0; /* told once */
+        }
+}
+
+/* ---- what must not be touched */
+
+static int is_kept(const struct tw_sched_program *p, int reg, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count && i < tw_registers[reg].n_leaves; i++)
+        if (has(p->keep, tw_registers[reg].leaves[i]))
+            return 1;
+    return 0;
+}
+
+/*
+ * A kept register is written only when the text names it, or when .in or .out puts a name there that is written: others
+ * are given no such register.
+ */
+static void check_kept(struct tw_sched_program *p)
+{
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (unsigned k = 0; k < p->ops[i].n_refs; k++) {
+            const struct tw_sched_ref *ref = &p->ops[i].refs[k];
+            const struct tw_sched_web *web = ref->var >= 0 && ref->web >= 0 ? &p->webs[ref->web] : NULL;
+            int reg = ref->var < 0 ? ref->reg : web != NULL ? web->border : -1;
+            if (!ref->writes || reg < 0 || !is_kept(p, reg, ref->first, ref->count))
+                continue;
+            if (web == NULL)
+                tw_sched_fault(p, &p->ops[i], "%s is written here, and must not be touched by .keep",
+                               tw_registers[reg].name);
+            else
+                tw_sched_fault(p, &p->ops[i],
+                               "%.*s is written here; it is in %s, by .%s, which must not be touched by .keep",
+                               (int)p->vars[web->var].size, p->vars[web->var].name, tw_registers[reg].name,
+                               web->border_out ? "out" : "in");
+            break;
         }
 }
 
@@ -471,5 +529,6 @@ int tw_sched_rename(struct tw_sched_program *p)
     if ((code = read_outputs(&n, runs, out_site)) < 0 || (code = make_webs(&n, out_site)) < 0)
         return code;
     check_candidates(p);
+    check_kept(p);
     return p->n_faults > 0 ? TW_E_FORMAT : 0;
 }

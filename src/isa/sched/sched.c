@@ -28,6 +28,7 @@ struct schedule {
     struct tw_sched_allocation allocation;
     unsigned (*used)[TW_FILE_COUNT]; /* of each loop */
     int in_order;
+    unsigned plain; /* how often all loops have been given a plain schedule: the last resort */
     uint32_t tries;
 };
 
@@ -58,12 +59,22 @@ static int advance(struct schedule *s, uint32_t loop)
     struct tw_sched_loop *l = &s->p->loops[loop];
     int code = tw_sched_modulo_next(s->p, l->modulo);
 
-    if (code == TW_E_LIMIT)
-        return tw_fail(s->p->err, TW_E_LIMIT, "%s:%u: no schedule was found for this loop: %s",
-                       s->p->lines[l->line].file == NULL ? "-" : s->p->lines[l->line].file, s->p->lines[l->line].line,
-                       l->modulo->above[0] == '\0' ? "every one needs too many registers" : l->modulo->above);
     if (code == 0)
         set_count(s->p, l);
+    return code;
+}
+
+/* A loop's first schedule. */
+static int begin_loop(struct schedule *s, uint32_t loop)
+{
+    struct tw_sched_loop *l = &s->p->loops[loop];
+    int code = tw_sched_modulo_make(s->p, (int32_t)loop);
+
+    if (code == 0)
+        code = advance(s, loop);
+    if (code == TW_E_LIMIT && s->p->n_faults == 0)
+        return tw_sched_fail(s->p, (struct tw_sched_text_place){l->line, 0}, TW_E_LIMIT,
+                             "no schedule was found for this loop: %s", l->modulo->above);
     return code;
 }
 
@@ -100,15 +111,59 @@ static int32_t loop_near(const struct schedule *s, uint32_t row)
     return best;
 }
 
+/* Where a web's register is asked for, or else where its name is declared. */
+static struct tw_sched_text_place place_of_web(const struct tw_sched_program *p, const struct tw_sched_web *web)
+{
+    const struct tw_sched_var *v = &p->vars[web->var];
+    return web->border < 0 ? (struct tw_sched_text_place){v->line, 0} : web->border_out ? v->out_place : v->in_place;
+}
+
+static const char *reason_of_web(const struct tw_sched_web *web)
+{
+    return web->border < 0 ? "its operations take no other" : web->border_out ? "by .out" : "by .in";
+}
+
 static int fail_registers(const struct schedule *s)
 {
-    const struct tw_sched_program *p = s->p;
-    const struct tw_sched_var *v = &p->vars[p->webs[s->allocation.failed].var];
-    const struct tw_source_line *line = &p->lines[v->line];
+    struct tw_sched_program *p = s->p;
+    const struct tw_sched_allocation *a = &s->allocation;
+    const struct tw_sched_web *web = &p->webs[a->failed],
+                              *by = a->failed_by == UINT32_MAX ? NULL : &p->webs[a->failed_by];
+    const struct tw_sched_var *v = &p->vars[web->var];
+    struct tw_sched_text_place place = place_of_web(p, web);
 
-    return tw_fail(
-        p->err, TW_E_LIMIT, "%s:%u: too many values are alive at once: no register of kind %s is left for %.*s",
-        line->file == NULL ? "-" : line->file, line->line, tw_sched_kinds[v->kind].name, (int)v->size, v->name);
+    if (a->failed_reg < 0)
+        return tw_sched_fail(p, place, TW_E_LIMIT,
+                             "too many values are alive at once: no register of kind %s is left for %.*s",
+                             tw_sched_kinds[v->kind].name, (int)v->size, v->name);
+    if (by == NULL)
+        return tw_sched_fail(p, place, TW_E_LIMIT,
+                             "%.*s must be in %s (%s), which the text itself uses at the same time", (int)v->size,
+                             v->name, tw_registers[a->failed_reg].name, reason_of_web(web));
+    const struct tw_sched_var *other = &p->vars[by->var];
+    return tw_sched_fail(
+        p, place, TW_E_LIMIT,
+        "%.*s must be in %s (%s) while %.*s is in it (%s): give one of them another register, and move "
+        "it by mov",
+        (int)v->size, v->name, tw_registers[a->failed_reg].name, reason_of_web(web), (int)other->size, other->name,
+        reason_of_web(by));
+}
+
+/* Lets no loop's iterations overlap any more: values are short-lived then. Twice, the second time in the text's order.
+ */
+static int last_resort(struct schedule *s)
+{
+    if (s->plain == 2)
+        return fail_registers(s);
+    s->in_order = 1;
+    for (uint32_t l = 0; l < s->p->n_loops; l++) {
+        int code = tw_sched_modulo_plain(s->p, s->p->loops[l].modulo, (int)s->plain);
+        if (code < 0)
+            return code;
+        set_count(s->p, &s->p->loops[l]);
+    }
+    s->plain++;
+    return 0;
 }
 
 /* After registers did not suffice: another schedule for the loop in question, or the order of the text. */
@@ -117,20 +172,17 @@ static int try_again(struct schedule *s)
     const struct tw_sched_web *web = &s->p->webs[s->allocation.failed];
     int32_t loop = web->rotates >= 0 ? web->rotates : loop_near(s, s->allocation.failed_row);
 
-    if (s->tries++ > TRIES)
-        return fail_registers(s);
-    if (loop < 0 && s->in_order)
-        return fail_registers(s);
+    if (s->plain > 0 || s->tries++ > TRIES || (loop < 0 && s->in_order))
+        return last_resort(s);
     if (loop < 0 || (s->tries > TRIES / 2 && !s->in_order)) {
         s->in_order = 1;
         return 0;
     }
     struct tw_sched_modulo *m = s->p->loops[loop].modulo;
-    if (s->tries > TRIES * 3 / 4)
-        tw_sched_modulo_give_up(m);
     tw_sched_modulo_note(m, "at %" PRIu32 ", no register of kind %s was left for %.*s", m->interval,
                          tw_sched_kinds[web->kind].name, (int)s->p->vars[web->var].size, s->p->vars[web->var].name);
-    return advance(s, (uint32_t)loop);
+    int code = advance(s, (uint32_t)loop);
+    return code == TW_E_LIMIT ? last_resort(s) : code;
 }
 
 static int schedule_all(struct schedule *s)
@@ -138,11 +190,8 @@ static int schedule_all(struct schedule *s)
     struct tw_sched_program *p = s->p;
     int code = 0;
 
-    for (uint32_t l = 0; l < p->n_loops && code == 0; l++) {
-        code = tw_sched_modulo_make(p, (int32_t)l);
-        if (code == 0)
-            code = advance(s, l);
-    }
+    for (uint32_t l = 0; l < p->n_loops && code == 0; l++)
+        code = begin_loop(s, l);
     for (int again = code == 0; again;) {
         struct tw_arena mark = tw_arena_mark(&p->arena);
         code = schedule_once(s);

@@ -97,11 +97,9 @@ static token entry_token(unsigned real, unsigned leaf)
 
 static int fail(const struct simulation *s, uint32_t op, const char *what)
 {
-    const struct tw_source_line *line = &s->p->lines[s->p->ops[op].line];
-
-    return tw_fail(s->p->err, TW_E_STATE,
-                   "%s:%u: the schedule is wrong: %s (cycle %" PRId64 "); this is a fault of the scheduler",
-                   line->file == NULL ? "-" : line->file, line->line, what, s->cycle);
+    return tw_sched_fail(s->p, tw_sched_place_of(&s->p->ops[op]), TW_E_STATE,
+                         "the schedule is wrong: %s (cycle %" PRId64 "); this is a fault of the scheduler", what,
+                         s->cycle);
 }
 
 /* ---- the text */

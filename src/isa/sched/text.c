@@ -6,17 +6,17 @@
 
 /* ---- faults */
 
-static void tell(struct tw_sched_program *p, size_t number_of_line, size_t column, const char *fmt, va_list args)
+static void tell(struct tw_sched_program *p, struct tw_sched_text_place place, int code, const char *fmt, va_list args)
 {
-    const struct tw_source_line *line = &p->lines[number_of_line];
+    const struct tw_source_line *line = &p->lines[place.line];
     char sentence[512];
 
     vsnprintf(sentence, sizeof sentence, fmt, args);
-    if (p->n_faults++ == 0)
-        tw_fail(p->err, TW_E_FORMAT, "%s:%u:%zu: %s", line->file == NULL ? "-" : line->file, line->line, column + 1,
+    if (p->n_faults++ == 0 || code != TW_E_FORMAT)
+        tw_fail(p->err, code, "%s:%u:%zu: %s", line->file == NULL ? "-" : line->file, line->line, place.column + 1,
                 sentence);
     if (p->options->fault != NULL)
-        p->options->fault(p->options->arg, line, column, sentence);
+        p->options->fault(p->options->arg, line, place.column, sentence);
 }
 
 void tw_sched_fault(struct tw_sched_program *p, const struct tw_sched_op *op, const char *fmt, ...)
@@ -24,17 +24,41 @@ void tw_sched_fault(struct tw_sched_program *p, const struct tw_sched_op *op, co
     va_list args;
 
     va_start(args, fmt);
-    tell(p, op->line, op->column, fmt, args);
+    tell(p, tw_sched_place_of(op), TW_E_FORMAT, fmt, args);
     va_end(args);
+}
+
+void tw_sched_fault_in(struct tw_sched_program *p, struct tw_sched_text_place place, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    tell(p, place, TW_E_FORMAT, fmt, args);
+    va_end(args);
+}
+
+int tw_sched_fail(struct tw_sched_program *p, struct tw_sched_text_place place, int code, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    tell(p, place, code, fmt, args);
+    va_end(args);
+    return code;
+}
+
+struct tw_sched_text_place tw_sched_here(const struct tw_sched_reader *r, const char *at)
+{
+    const struct tw_source_line *line = &r->p->lines[r->line];
+    return (struct tw_sched_text_place){r->line, at == NULL || line->size == 0 ? 0 : (size_t)(at - line->text)};
 }
 
 int tw_sched_fault_at(struct tw_sched_reader *r, const char *at, const char *fmt, ...)
 {
-    const struct tw_source_line *line = &r->p->lines[r->line];
     va_list args;
 
     va_start(args, fmt);
-    tell(r->p, r->line, at == NULL || line->size == 0 ? 0 : (size_t)(at - line->text), fmt, args);
+    tell(r->p, tw_sched_here(r, at), TW_E_FORMAT, fmt, args);
     va_end(args);
     return 1;
 }
@@ -140,7 +164,9 @@ struct tw_sched_var *tw_sched_new_var(struct tw_sched_reader *r, unsigned kind)
         return NULL;
     p->vars = vars;
     struct tw_sched_var *v = &p->vars[p->n_vars++];
-    *v = (struct tw_sched_var){"%", 1, (uint8_t)kind, -1, -1, -1, -1, -1, p->n_var_leaves, r->line};
+    *v = (struct tw_sched_var){.name = "%", .size = 1, .kind = (uint8_t)kind, .leaf = p->n_var_leaves, .line = r->line};
+    v->fixed = v->in = v->out = -1;
+    v->in_web = v->out_web = -1;
     p->n_var_leaves += tw_sched_kinds[kind].n_leaves;
     return v;
 }

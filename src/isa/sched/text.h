@@ -24,11 +24,14 @@ struct tw_sched_reader {
 
     uint32_t room_ops, room_vars, room_pieces, room_loops, room_runs;
     int32_t loop;     /* the one that is open, or -1 */
+    unsigned n_bad;   /* loops whose .loop had a fault, and which have not ended */
     int after_branch; /* the run has ended */
 };
 
 /* ---- text.c */
 
+/* A place in the line (NULL: the whole line). */
+struct tw_sched_text_place tw_sched_here(const struct tw_sched_reader *r, const char *at);
 /* Tells a fault at a place in the line (NULL: the whole line), and returns 1. */
 int tw_sched_fault_at(struct tw_sched_reader *r, const char *at, const char *fmt, ...) TW_PRINTF(3, 4);
 int tw_sched_reader_no_memory(struct tw_sched_reader *r);
