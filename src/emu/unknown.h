@@ -16,7 +16,6 @@ struct tw_unknown {
     /* firmware */
     int load_keeps_array;        /* a PDI loaded in place of another: 0 the array is reset first */
     int launch_releases_reset;   /* cores whose reset the PDI leaves asserted: 0 stay there; 1 a command releases them */
-    int patch_adds;              /* an address patch: 0 replaces the descriptor's address; 1 adds to it */
     int patch_when_host_patched; /* START_NPU: address patches in the control code: 0 are passed over; 1 are done too */
 };
 
