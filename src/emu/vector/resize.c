@@ -16,7 +16,7 @@ static int rounds_up(unsigned rounding, int guard, int rest, int odd, int negati
     case TW_ROUND_TO_ZERO:
         return negative & (guard | rest);
     case TW_ROUND_FROM_ZERO:
-        return !negative & (guard | rest);
+        return !negative && (guard | rest);
     case TW_ROUND_HALF_DOWN:
         return guard & rest;
     case TW_ROUND_HALF_UP:
@@ -24,11 +24,11 @@ static int rounds_up(unsigned rounding, int guard, int rest, int odd, int negati
     case TW_ROUND_HALF_TO_ZERO:
         return guard & (negative | rest);
     case TW_ROUND_HALF_AWAY:
-        return guard & (!negative | rest);
+        return guard && (!negative || rest);
     case TW_ROUND_HALF_EVEN:
         return guard & (odd | rest);
     case TW_ROUND_HALF_ODD:
-        return guard & (!odd | rest);
+        return guard && (!odd || rest);
     default:
         return 0;
     }

@@ -5,7 +5,7 @@
 #include "emu/vector_kernels.h"
 
 extern const struct tw_vector_kernels tw_vector_kernels_c[2];
-#if TW_X86
+#if defined(TW_X86)
 extern const struct tw_vector_kernels tw_vector_kernels_avx2[2];
 extern const struct tw_vector_kernels tw_vector_kernels_avx512[2];
 #endif
