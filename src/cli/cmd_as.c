@@ -9,6 +9,8 @@
 #include "image/core_elf.h"
 #include "isa/assembler.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,11 @@
 static const char help_text[] = "Usage: tilewright as [OPTION]... IN.s -o OUT.elf\n"
                                 "Assembles a program for one NPU core.\n\n"
                                 "  -o, --output FILE  the ELF file to write; nothing is written after an error\n"
-                                "  --raw              bare program memory instead of ELF: the text sections,\n"
-                                "                     one behind the other\n"
+                                "  --raw              bare program memory instead of ELF, from the first text\n"
+                                "                     section on, with zeros between sections; programs of several\n"
+                                "                     cores (text sections at the same place) one behind the other\n"
+                                "  --only SECTION     of the text sections write this one only: one core's program\n"
+                                "                     of a text that 'tilewright dis' made of many\n"
                                 "  -I, --include DIR  where included files are looked for that do not lie\n"
                                 "                     beside the file that includes them\n"
                                 "  --foreign          the code is not ours: what the checker finds is no error\n"
@@ -26,11 +31,12 @@ static const char help_text[] = "Usage: tilewright as [OPTION]... IN.s -o OUT.el
                                 "  --listing          address, bytes and source, and what became of loops, on\n"
                                 "                     standard output\n"
                                 "  --json             sections, symbols, loops and messages as JSON there\n\n"
-                                "Without -o, --listing and --json only look. IN.s may be - for standard input.\n\n"
+                                "Without -o, --listing and --json only look. IN.s may be - for standard input,\n"
+                                "OUT.elf may be - for standard output.\n\n"
                                 "Example: tilewright as --listing src/kernels/product_bf16.s -o product.elf\n";
 
 struct request {
-    const char *path, *output, *folder;
+    const char *path, *output, *folder, *only;
     int raw, listing, json, foreign, notes, help;
 };
 
@@ -186,9 +192,30 @@ static void print_messages(const struct tw_assembly *a, int notes)
 
 /* ---- writing */
 
+/* A device or a pipe is written to as it is. */
+static int is_stream(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static int write_stream(FILE *f, const char *name, const void *bytes, size_t size, struct tw_error *err)
+{
+    if (f == NULL)
+        return tw_fail_errno(err, TW_E_IO, errno, "'%s' cannot be opened", name);
+    int lost = fwrite(bytes, 1, size, f) != size;
+    lost |= (f == stdout ? fflush(f) : fclose(f)) != 0;
+    return lost ? tw_fail_errno(err, TW_E_IO, errno, "'%s' cannot be written", name) : 0;
+}
+
 static int write_file(const char *path, const void *bytes, size_t size, struct tw_error *err)
 {
     struct tw_new_file f;
+
+    if (strcmp(path, "-") == 0)
+        return write_stream(stdout, "standard output", bytes, size, err);
+    if (is_stream(path))
+        return write_stream(fopen(path, "wb"), path, bytes, size, err);
     int code = tw_new_file_open(path, &f, err);
 
     if (code < 0)
@@ -200,40 +227,88 @@ static int write_file(const char *path, const void *bytes, size_t size, struct t
     return code;
 }
 
-static int write_raw(const struct tw_assembly *a, const char *path, struct tw_error *err)
+/* Of a text with the programs of several cores one may be asked for. */
+static int is_wanted(const struct request *r, const struct tw_as_section *s)
 {
-    size_t size = 0;
+    return s->size > 0 && (r->only == NULL || s->kind != TW_SECTION_TEXT || strcmp(s->name, r->only) == 0);
+}
 
+static int check_only(const struct request *r, const struct tw_assembly *a, struct tw_error *err)
+{
+    for (size_t i = 0; i < a->n_sections; i++)
+        if (r->only == NULL || (a->sections[i].kind == TW_SECTION_TEXT && strcmp(a->sections[i].name, r->only) == 0))
+            return 0;
+    return tw_fail(err, TW_E_NOT_FOUND, "'%s' has no text section %s", a->source_name, r->only);
+}
+
+/* Where the program memory that the wanted sections take begins and ends, and how many bytes they are. */
+static int measure_raw(const struct request *r, const struct tw_assembly *a, uint32_t *first, uint32_t *end,
+                       size_t *sum, struct tw_error *err)
+{
+    *first = UINT32_MAX;
+    *end = 0;
+    *sum = 0;
     for (size_t i = 0; i < a->n_sections; i++) {
         const struct tw_as_section *s = &a->sections[i];
-        if (s->kind != TW_SECTION_TEXT && s->size > 0)
+        if (!is_wanted(r, s))
+            continue;
+        if (s->kind != TW_SECTION_TEXT)
             return tw_fail(err, TW_E_ARGUMENT,
                            "section %s is no program memory: --raw cannot write it; leave --raw out for an ELF file",
                            s->name);
-        size += s->size;
+        *first = s->address < *first ? s->address : *first;
+        *end = s->address + s->size > *end ? s->address + s->size : *end;
+        *sum += s->size;
     }
-    unsigned char *bytes = malloc(size + 1);
+    return 0;
+}
+
+static int overlap(const struct request *r, const struct tw_assembly *a)
+{
+    for (size_t i = 0; i < a->n_sections; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct tw_as_section *s = &a->sections[i], *t = &a->sections[k];
+            if (is_wanted(r, s) && is_wanted(r, t) && s->address < t->address + t->size &&
+                t->address < s->address + s->size)
+                return 1;
+        }
+    return 0;
+}
+
+static int write_raw(const struct request *r, const struct tw_assembly *a, struct tw_error *err)
+{
+    uint32_t first, end;
+    size_t sum, at = 0;
+    int code = measure_raw(r, a, &first, &end, &sum, err), apart = overlap(r, a);
+
+    if (code < 0)
+        return code;
+    size_t size = apart || sum == 0 ? sum : end - first;
+    unsigned char *bytes = calloc(1, size + 1);
     if (bytes == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for %zu bytes of program", size);
-    size = 0;
     for (size_t i = 0; i < a->n_sections; i++) {
-        if (a->sections[i].size > 0)
-            memcpy(bytes + size, a->sections[i].bytes, a->sections[i].size);
-        size += a->sections[i].size;
+        const struct tw_as_section *s = &a->sections[i];
+        if (!is_wanted(r, s))
+            continue;
+        memcpy(bytes + (apart ? at : s->address - first), s->bytes, s->size);
+        at += s->size;
     }
-    int code = write_file(path, bytes, size, err);
+    if (sum > 0 && !apart && first > 0)
+        tw_note("the file begins with address 0x%" PRIx32 " of program memory", first);
+    code = write_file(r->output, bytes, size, err);
     free(bytes);
     return code;
 }
 
-static size_t list_segments(const struct tw_assembly *a, struct tw_elf_segment *segments)
+static size_t list_segments(const struct request *r, const struct tw_assembly *a, struct tw_elf_segment *segments)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < a->n_sections; i++) {
         const struct tw_as_section *s = &a->sections[i];
         struct tw_elf_segment *to = &segments[n];
-        if (s->size == 0)
+        if (!is_wanted(r, s))
             continue;
         n++;
         memset(to, 0, sizeof *to);
@@ -247,14 +322,15 @@ static size_t list_segments(const struct tw_assembly *a, struct tw_elf_segment *
 }
 
 /* Numbers that do not fit into 32 bits have no place in the file. */
-static size_t list_symbols(const struct tw_assembly *a, struct tw_elf_symbol *symbols)
+static size_t list_symbols(const struct request *r, const struct tw_assembly *a, struct tw_elf_symbol *symbols)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < a->n_symbols; i++) {
         const struct tw_as_symbol *s = &a->symbols[i];
         enum tw_elf_symbol_kind kind = TW_ELF_NOTYPE;
-        if (s->value < INT32_MIN || s->value > UINT32_MAX)
+        if (s->value < INT32_MIN || s->value > UINT32_MAX ||
+            (r->only != NULL && s->section >= 0 && !is_wanted(r, &a->sections[s->section])))
             continue;
         if (s->section >= 0 && s->global)
             kind = a->sections[s->section].kind == TW_SECTION_TEXT ? TW_ELF_FUNCTION : TW_ELF_OBJECT;
@@ -272,17 +348,17 @@ static size_t count_old_reads(const struct tw_assembly *a)
     return n;
 }
 
-static size_t list_old_reads(const struct tw_assembly *a, struct tw_elf_old_read *reads)
+static size_t list_old_reads(const struct request *r, const struct tw_assembly *a, struct tw_elf_old_read *reads)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < a->n_old; i++)
-        for (size_t k = 0; k < a->old[i].n; k++)
+        for (size_t k = 0; k < a->old[i].n && is_wanted(r, &a->sections[a->old[i].section]); k++)
             reads[n++] = (struct tw_elf_old_read){a->old[i].address, tw_registers[a->old[i].leaves[k]].name};
     return n;
 }
 
-static int write_elf(const struct tw_assembly *a, const char *path, struct tw_error *err)
+static int write_elf(const struct request *r, const struct tw_assembly *a, struct tw_error *err)
 {
     struct tw_elf_segment *segments = calloc(a->n_sections + 1, sizeof *segments);
     struct tw_elf_symbol *symbols = calloc(a->n_symbols + 1, sizeof *symbols);
@@ -294,12 +370,12 @@ static int write_elf(const struct tw_assembly *a, const char *path, struct tw_er
     if (segments == NULL || symbols == NULL || reads == NULL) {
         tw_fail(err, code, "no memory for the ELF file of '%s'", a->source_name);
     } else {
-        struct tw_elf_program program = {segments, list_segments(a, segments), symbols, list_symbols(a, symbols),
-                                         reads,    list_old_reads(a, reads)};
+        struct tw_elf_program program = {segments, list_segments(r, a, segments), symbols, list_symbols(r, a, symbols),
+                                         reads,    list_old_reads(r, a, reads)};
         code = tw_core_elf_write(&program, &bytes, &size, err);
     }
     if (code == 0)
-        code = write_file(path, bytes, size, err);
+        code = write_file(r->output, bytes, size, err);
     free(segments);
     free(symbols);
     free(reads);
@@ -315,13 +391,24 @@ static int failed(const struct tw_error *err)
     return TW_EXIT_FAILED;
 }
 
+static void hint(const struct tw_assembly *a)
+{
+    for (size_t i = 0; i < a->n_messages; i++)
+        if (strcmp(a->messages[i].kind, "overlap") == 0) {
+            tw_note("--only SECTION writes the program of one core, --raw all of them");
+            return;
+        }
+}
+
 static int give(const struct request *r, const struct tw_assembly *a)
 {
     struct tw_error err = {0};
     int code = 0;
 
-    if (a->n_errors == 0 && r->output != NULL)
-        code = r->raw ? write_raw(a, r->output, &err) : write_elf(a, r->output, &err);
+    if (a->n_errors == 0)
+        code = check_only(r, a, &err);
+    if (code == 0 && a->n_errors == 0 && r->output != NULL)
+        code = r->raw ? write_raw(r, a, &err) : write_elf(r, a, &err);
     if (code < 0)
         return failed(&err);
     if (r->listing && a->n_errors == 0)
@@ -332,6 +419,7 @@ static int give(const struct request *r, const struct tw_assembly *a)
     }
     if (a->n_errors == 0)
         return TW_EXIT_OK;
+    hint(a);
     tw_note("%zu error%s%s", a->n_errors, a->n_errors == 1 ? "" : "s",
             r->output != NULL ? "; nothing was written" : "");
     return TW_EXIT_FAILED;
@@ -340,7 +428,8 @@ static int give(const struct request *r, const struct tw_assembly *a)
 static int run(const struct request *r)
 {
     struct sources sources = {NULL, r->folder};
-    const struct tw_as_options options = {include, &sources, r->foreign};
+    const struct tw_as_options options = {include, &sources, r->foreign,
+                                          r->output != NULL && !r->raw && r->only == NULL};
     struct tw_assembly *assembly = NULL;
     struct tw_as_text text;
     struct tw_error err = {0};
@@ -375,9 +464,11 @@ static const char *fault_of(const struct request *r, int operands)
         return "say where to write, by -o, or what to show: --listing or --json";
     if (r->listing && r->json)
         return "--listing and --json do not go together";
-    if (r->raw && r->output == NULL)
-        return "--raw needs -o";
-    if (r->output != NULL && is_same_file(r->path, r->output))
+    if ((r->raw || r->only != NULL) && r->output == NULL)
+        return r->raw ? "--raw needs -o" : "--only needs -o";
+    if (r->output != NULL && strcmp(r->output, "-") == 0 && (r->listing || r->json))
+        return "only one thing goes to standard output: -o -, --listing or --json";
+    if (r->output != NULL && !is_stream(r->output) && is_same_file(r->path, r->output))
         return "the file to write is the one to read";
     return NULL;
 }
@@ -388,6 +479,7 @@ int tw_cmd_as(int argc, char **argv)
     const struct tw_option options[] = {
         {.name = "output", .letter = 'o', .kind = TW_OPTION_TEXT, .to.text = &r.output},
         {.name = "include", .letter = 'I', .kind = TW_OPTION_TEXT, .to.text = &r.folder},
+        {.name = "only", .kind = TW_OPTION_TEXT, .to.text = &r.only},
         {.name = "raw", .kind = TW_OPTION_FLAG, .to.flag = &r.raw},
         {.name = "foreign", .kind = TW_OPTION_FLAG, .to.flag = &r.foreign},
         {.name = "notes", .kind = TW_OPTION_FLAG, .to.flag = &r.notes},

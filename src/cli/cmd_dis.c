@@ -96,7 +96,7 @@ static int disassemble(void *arg, const struct tw_core_program *p, struct tw_err
     struct tw_disassembly d;
     char prefix[64] = "";
 
-    if (work->out != NULL && work->n_programs++ == 0)
+    if (work->n_programs++ == 0 && work->out != NULL)
         fputs("    .foreign\n", work->out);
     if (work->out != NULL)
         write_heading(work->out, p, prefix, sizeof prefix);
@@ -159,6 +159,8 @@ static int run(const struct request *r)
     else
         exit_code = print_sum(&work);
     json_decref(work.cores);
+    if (exit_code == TW_EXIT_OK && work.n_programs == 0)
+        tw_note("'%s' holds no program of a core", r->path);
     if (exit_code == TW_EXIT_OK && work.sum.undecoded > 0) {
         tw_note("'%s': %zu places hold no bundle", r->path, work.sum.undecoded);
         exit_code = TW_EXIT_FAILED;

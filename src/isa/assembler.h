@@ -124,6 +124,11 @@ struct tw_as_options {
     int (*include)(void *arg, const char *name, const char *from, struct tw_as_text *text, struct tw_error *err);
     void *arg;
     int foreign; /* as if the text began with .foreign */
+    /*
+     * Sections of program memory that lie on top of each other are an error. Without it they are programs of different
+     * cores, as the disassembler writes them. Sections of data memory must never overlap.
+     */
+    int one_program;
 };
 
 /*

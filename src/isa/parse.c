@@ -48,6 +48,7 @@ struct parser {
     const struct tw_operand_info *fault_operand; /* what it wanted there; NULL: the literal */
     struct token fault_literal;
     enum fault_rank fault_rank;
+    int fault_immediate; /* an immediate could stand there as well */
 };
 
 static int is_space(char c)
@@ -245,6 +246,12 @@ static int set_operand(struct parser *p, const struct tw_instruction *in, unsign
 static void note_fault(struct parser *p, unsigned token, enum fault_rank rank, const struct tw_instruction *in,
                        const struct tw_operand_info *operand, const struct token *literal)
 {
+    int immediate = operand != NULL && operand->kind != TW_OPERAND_REGISTER;
+
+    if (p->fault_instruction == NULL || token > p->fault)
+        p->fault_immediate = immediate;
+    else if (token == p->fault)
+        p->fault_immediate |= immediate;
     if (p->fault_instruction != NULL && (token < p->fault || (token == p->fault && rank <= p->fault_rank)))
         return;
     p->fault = token;
@@ -351,8 +358,9 @@ static int fail_match(struct parser *p)
                        p->fault_instruction->operands[o->tied_to].name, p->fault_instruction->syntax);
     if (o != NULL && o->kind != TW_OPERAND_REGISTER && t->kind == TOKEN_IMMEDIATE)
         return tw_fail(p->err, TW_E_FORMAT, "%s does not fit: %s (%s)", found, expected, p->fault_instruction->syntax);
-    return tw_fail(p->err, TW_E_FORMAT, "expected %s%s, not %s (%s)",
-                   o != NULL && o->kind != TW_OPERAND_REGISTER ? "an immediate #value, " : "", expected, found,
+    int only_immediate = o != NULL && o->kind != TW_OPERAND_REGISTER;
+    return tw_fail(p->err, TW_E_FORMAT, "expected %s%s%s, not %s (%s)", only_immediate ? "an immediate #value, " : "",
+                   expected, p->fault_immediate && !only_immediate ? ", or an immediate #value" : "", found,
                    p->fault_instruction->syntax);
 }
 

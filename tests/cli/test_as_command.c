@@ -81,12 +81,25 @@ static void writes_raw(void **state)
 {
     struct paths p = paths_of(*state);
     size_t size;
+    /* programs of two cores: one behind the other */
     put(*state, "in.s", ".section .text.a\n nop\n.section .text.b\n nop\n nop\n");
     assert_finished(RUN(*state, "--raw", p.in, "-o", p.out), 0, "", "");
     char *bytes = folder_get(*state, "out", &size);
     assert_int_equal(size, 6);
     assert_memory_equal(bytes, "\1\0\1\0\1\0", 6);
     free(bytes);
+    /* parts of one program: each at its address, with zeros between; the first need not be at 0, nor first in the text
+     */
+    put(*state, "in.s", ".section .text.a, 0x46\n nop\n.section .text.b, 0x40\n nop\n nop\n");
+    assert_finished(RUN(*state, "--raw", p.in, "-o", p.out), 0, "", "the file begins with address 0x40");
+    bytes = folder_get(*state, "out", &size);
+    assert_int_equal(size, 8);
+    assert_memory_equal(bytes, "\1\0\1\0\0\0\1\0", 8);
+    free(bytes);
+    put(*state, "in.s", "");
+    assert_finished(RUN(*state, "--raw", p.in, "-o", p.out), 0, "", "");
+    free(folder_get(*state, "out", &size));
+    assert_int_equal(size, 0);
     put(*state, "in.s", " nop\n.data\n.byte 1\n");
     assert_finished(RUN(*state, "--raw", p.in, "-o", p.out), 1, "", "section .data is no program memory");
 }
@@ -101,12 +114,92 @@ static void writes_nothing_after_an_error(void **state)
     put(*state, "out", "old");
     assert_finished(RUN(*state, p.in, "-o", p.out), 1, "", "tilewright: 1 error; nothing was written\n");
     put(*state, "in.s", ".section .text.a\n done\n.section .text.b\n done\n");
-    assert_finished(RUN(*state, p.in, "-o", p.out), 1, "", "the segments .text.a and .text.b overlap at 0x0");
+    assert_finished(
+        RUN(*state, p.in, "-o", p.out), 1, "",
+        "in.s:4:2: error: section .text.b overlaps section .text.a at 0x0: programs of several cores cannot "
+        "go into one file\n");
     put(*state, "in.s", "lda r0, [p0, #0]\nadd r0, r0, r0\ndone\n");
     assert_finished(RUN(*state, p.in, "-o", p.out), 1, "", "in.s:2:1: error: \"add r0, r0, r0\" reads r0");
     char *old = folder_get(*state, "out", NULL);
     assert_string_equal(old, "old");
     free(old);
+}
+
+static void programs_of_many_cores(void **state)
+{
+    static const char text[] = ".section .text.a\nx: nop\n nop\n.data\n.word 1\n"
+                               ".section .text.b\n.old r0\ny: add r0, r0, r0\n nop\n nop\n done\n";
+    struct paths p = paths_of(*state);
+    put(*state, "in.s", text);
+    assert_finished(RUN(*state, p.in, "-o", p.out), 1, "", "note: section .text.a begins here\n");
+    assert_finished(RUN(*state, p.in, "-o", p.out), 1, "", "--only SECTION writes the program of one core");
+    /* what went wrong is in the JSON as well */
+    struct finished r = RUN(*state, "--json", p.in, "-o", p.out);
+    assert_int_equal(r.code, 1);
+    assert_non_null(strstr(r.out, "\"kind\": \"overlap\""));
+    program_release(&r);
+
+    assert_finished(RUN(*state, "--only", ".text.b", p.in, "-o", p.out), 0, "", "");
+    r = program_run(*state, caught, (const char *const[]){"dis", p.out, NULL});
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "    .old r0\n    add r0, r0, r0"));
+    assert_non_null(strstr(r.out, "\nbundles: 4 undecoded: 0\n"));
+    program_release(&r);
+    assert_finished(RUN(*state, "--only", ".text.a", p.in, "-o", p.out), 0, "", "");
+    r = program_run(*state, caught, (const char *const[]){"dis", p.out, NULL});
+    assert_null(strstr(r.out, ".old"));
+    assert_non_null(strstr(r.out, "\nbundles: 2 undecoded: 0\n"));
+    program_release(&r);
+    assert_finished(RUN(*state, "--only", ".text.c", p.in, "-o", p.out), 1, "", "has no text section .text.c");
+    assert_finished(RUN(*state, "--only", ".data", p.in, "-o", p.out), 1, "", "has no text section .data");
+    assert_finished(RUN(*state, "--only", ".text.a", p.in, "--json"), 2, "", "--only needs -o");
+
+    /* data must not overlap even then, and is told without -o as well */
+    put(*state, "in.s", ".data\n.word 1, 2\n.section .more, 0x70004\n.word 3\n");
+    r = RUN(*state, "--json", p.in);
+    assert_int_equal(r.code, 1);
+    assert_non_null(strstr(r.out, "section .more overlaps section .data at 0x70004\""));
+    program_release(&r);
+}
+
+/* The list of reads out of time goes through text and back. */
+static void reads_out_of_time(void **state)
+{
+    struct paths p = paths_of(*state);
+    struct finished r[2];
+    put(*state, "in.s",
+        "vlda wl0, [p0, #0]\n.old x0\nvshuffle x1, x0, x0, r0\n.sched\n.reg p %a, %b\n.reg wl %v\n.in %a = p0, %b = "
+        "p1\n"
+        ".loop 40\nvld %v, [%a], #32 @a:0\nvst %v, [%b], #32 @b:1\n.endloop\n.endsched\n done\n");
+    for (int i = 0; i < 2; i++) {
+        assert_finished(RUN(*state, p.in, "-o", p.out), 0, "", "");
+        r[i] = program_run(*state, caught, (const char *const[]){"dis", p.out, NULL});
+        assert_int_equal(r[i].code, 0);
+        put(*state, "in.s", r[i].out);
+    }
+    assert_non_null(strstr(r[0].out, "    .old wl0, wh0\n    vshuffle x1, x0, x0, r0"));
+    assert_non_null(strstr(strstr(r[0].out, "vshuffle"), "    .old w"));
+    assert_string_equal(r[0].out, r[1].out);
+    program_release(&r[0]);
+    program_release(&r[1]);
+}
+
+static void streams_and_devices(void **state)
+{
+    struct paths p = paths_of(*state);
+    size_t size;
+    put(*state, "in.s", " nop\n done\n");
+    put(*state, "out", "");
+    struct finished r =
+        program_run(*state, (struct streams){NULL, p.out}, (const char *const[]){"as", "--raw", p.in, "-o", "-", NULL});
+    assert_finished(r, 0, NULL, "");
+    char *bytes = folder_get(*state, "out", &size);
+    assert_int_equal(size, 6);
+    assert_memory_equal(bytes, "\1\0", 2);
+    free(bytes);
+    assert_finished(RUN(*state, p.in, "-o", "/dev/null"), 0, "", "");
+    assert_finished(RUN(*state, "--listing", p.in, "-o", "-"), 2, "", "only one thing goes to standard output");
+    assert_finished(RUN(*state, p.in, "-o", "/dev/full"), 1, "", "'/dev/full' cannot be written");
 }
 
 static void includes_and_traces(void **state)
@@ -234,6 +327,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(writes_elf, set_up, tear_down),
         cmocka_unit_test_setup_teardown(writes_raw, set_up, tear_down),
         cmocka_unit_test_setup_teardown(writes_nothing_after_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(programs_of_many_cores, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reads_out_of_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(streams_and_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(includes_and_traces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_code, set_up, tear_down),
         cmocka_unit_test_setup_teardown(standard_input, set_up, tear_down),

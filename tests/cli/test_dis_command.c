@@ -1,6 +1,7 @@
 /* tilewright dis as a user runs it. */
 #include "cli/program.h"
 
+#include "image/core_elf.h"
 #include "image/make_image.h"
 #include "isa/reassemble.h"
 
@@ -252,6 +253,46 @@ static void wrong_command_lines_are_usage_errors(void **state)
         assert_failed(RUN(*state, "--raw", "--base", wrong[i], "a"), 2, "--base takes an even address");
 }
 
+/* Nothing to decode is no failure, but is said. */
+static void files_without_programs(void **state)
+{
+    struct made cdo = {0}, m = {0};
+    make_program_cdo(&cdo, good, sizeof good, 0);
+    make_pdi(&m, &cdo);
+    struct finished r = run_on(*state, m.data, m.size, NULL);
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.out, "    .end\nbundles: 0 undecoded: 0\n");
+    assert_non_null(strstr(r.err, "file' holds no program of a core\n"));
+    program_release(&r);
+    r = run_on(*state, m.data, m.size, "--json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "file' holds no program of a core\n"));
+    program_release(&r);
+    made_free(&cdo);
+    made_free(&m);
+}
+
+/* A list of reads out of time by a later version, with registers that are not known here. */
+static void unknown_registers(void **state)
+{
+    const struct tw_elf_segment segment = {".text", 0, sizeof good, {good, sizeof good, "", 0}};
+    const struct tw_elf_old_read reads[] = {{0x2, "r5"}, {0x2, "r99\n bad"}, {0x3, "r6"}, {0, "r7"}, {0x3000, "r8"}};
+    const struct tw_elf_program program = {&segment, 1, NULL, 0, reads, 5};
+    unsigned char *bytes;
+    size_t size;
+    assert_int_equal(tw_core_elf_write(&program, &bytes, &size, NULL), 0);
+    struct finished r = run_on(*state, bytes, size, NULL);
+    free(bytes);
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "    .old r7\n    nop"));
+    assert_non_null(strstr(r.out, "    .old r5\n    j #"));
+    assert_null(strstr(r.out, "r99"));
+    assert_null(strstr(r.out, "r6"));
+    assert_null(strstr(r.out, "r8"));
+    assert_non_null(strstr(r.err, "1 reads out of time are of registers that are not known here"));
+    program_release(&r);
+}
+
 static void wrong_files_are_failures(void **state)
 {
     const struct folder *f = *state;
@@ -284,6 +325,8 @@ int main(void)
         TEST(raw_memory_may_begin_anywhere),
         TEST(counts_as_json),
         TEST(wrong_command_lines_are_usage_errors),
+        TEST(files_without_programs),
+        TEST(unknown_registers),
         TEST(wrong_files_are_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

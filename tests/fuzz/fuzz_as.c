@@ -52,7 +52,7 @@ static void check_rows(const struct tw_assembly *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tw_as_text whole = {"self", (const char *)data, size};
-    const struct tw_as_options options = {include, &whole, 0};
+    const struct tw_as_options options = {.include = include, .arg = &whole};
     struct tw_assembly *a = NULL;
     struct tw_error err;
 

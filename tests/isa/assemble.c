@@ -22,7 +22,7 @@ static int include(void *arg, const char *name, const char *from, struct tw_as_t
 
 struct tw_assembly *assemble(const char *text, const struct included *files)
 {
-    struct tw_as_options options = {include, NULL, 0};
+    struct tw_as_options options = {.include = include};
     struct tw_assembly *a = NULL;
     struct tw_error err = {0};
 

@@ -169,6 +169,7 @@ static void assemble(struct tw_as *a, const struct tw_as_text *text)
         return;
     tw_as_resolve(a);
     check_globals(a);
+    tw_as_check_overlaps(a);
     if (a->out.n_errors == 0)
         tw_as_verify(a);
 }

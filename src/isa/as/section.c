@@ -134,6 +134,10 @@ int tw_as_put(struct tw_as *a, const char *at, const void *bytes, size_t size)
     p->placed = 1;
     if (size == 0)
         return 0;
+    if (p->size == 0) {
+        p->line = a->line;
+        p->at = at;
+    }
     if (p->kind != TW_SECTION_BSS) {
         uint8_t *to = extend(a, p, size);
         if (to == NULL)

@@ -147,6 +147,8 @@ struct tw_as_part {
     enum tw_section_kind kind;
     int64_t address;
     int placed; /* the address has been given or used */
+    const struct tw_as_line *line; /* where its first byte comes from */
+    const char *at;
     uint8_t *bytes;
     size_t size, room; /* bss: no bytes */
     size_t n_bundles;
@@ -349,6 +351,8 @@ void tw_as_resolve_operand(struct tw_as *a, const struct tw_as_fixup *f);
 
 /* ---- verify.c */
 
+/* Faults for sections that lie on top of each other and must not. */
+void tw_as_check_overlaps(struct tw_as *a);
 int tw_as_verify(struct tw_as *a);
 
 /* ---- span.c */

@@ -2,6 +2,7 @@
 #include "isa/as/state.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,32 @@ static int overlap(const struct tw_as_part *a, const struct tw_as_part *b)
 {
     return a->size > 0 && b->size > 0 && a->address < b->address + (int64_t)b->size &&
            b->address < a->address + (int64_t)a->size;
+}
+
+/* The sections are not only programs of different cores. */
+static int must_not_overlap(const struct tw_as *a, const struct tw_as_part *p, const struct tw_as_part *q)
+{
+    int one_program = a->options != NULL && a->options->one_program;
+    return one_program || p->kind != TW_SECTION_TEXT || q->kind != TW_SECTION_TEXT;
+}
+
+void tw_as_check_overlaps(struct tw_as *a)
+{
+    for (size_t i = 0; i < a->n_parts && !a->stop; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct tw_as_part *p = &a->parts[i], *q = &a->parts[k];
+            if (!overlap(p, q) || !must_not_overlap(a, p, q))
+                continue;
+            int64_t from = p->address > q->address ? p->address : q->address;
+            char text[256];
+            snprintf(text, sizeof text, "section %s overlaps section %s at 0x%" PRIx64 "%s", p->name, q->name,
+                     (uint64_t)from,
+                     p->kind == TW_SECTION_TEXT ? ": programs of several cores cannot go into one file" : "");
+            const struct tw_as_trace *trace =
+                tw_as_trace_push(a, p->line->trace, tw_as_place_of(q->line, q->at), "section %s begins here", q->name);
+            tw_as_message(a, TW_SEVERITY_ERROR, "overlap", p->line, p->at, trace, text);
+            break;
+        }
 }
 
 /* Whether the text sections are parts of one program: they do not lie on top of each other. */
