@@ -4,11 +4,6 @@
 
 #include "tilewright.h"
 
-struct tw_error {
-    int code;
-    char text[1024];
-};
-
 #if defined(__GNUC__)
 #define TW_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else

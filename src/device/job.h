@@ -1,0 +1,50 @@
+/* What stands behind struct tw_job, for the files of this folder. */
+#ifndef TW_DEVICE_JOB_H
+#define TW_DEVICE_JOB_H
+
+#include "device/device.h"
+#include "device/handle_list.h"
+#include "device/packet.h"
+
+struct tw_job {
+    struct tw_context *context;
+    struct tw_kernel_buffer command;
+    struct tw_handle_list listed; /* all that the command touches, itself not */
+    uint64_t revision;            /* changes with the buffers */
+    int busy;                     /* submitted, itself or as a part */
+    int failed_part;
+    uint64_t sequence;
+    /* A launch. */
+    unsigned program;
+    enum tw_packet_opcode opcode;
+    enum tw_xdna_kernel kernel;
+    struct tw_kernel_buffer code;
+    struct tw_buffer **buffers; /* room for room of them; NULL where none is set */
+    uint64_t *addresses;
+    unsigned n_buffers, room;
+    /* A chain. */
+    struct tw_job **parts;
+    uint32_t *part_handles;
+    unsigned n_parts;       /* 0: a launch */
+    uint64_t list_revision; /* the sum of the parts' revisions that `listed` was made of; 0: none */
+    atomic_uint references; /* chains keep their parts */
+};
+
+/* A job without anything but its command buffer, for the caller to fill; fails with TW_E_MEMORY and so on. */
+int tw_job_begin(struct tw_context *context, struct tw_job **job, struct tw_error *err);
+
+/* Writes a launch's packet, all but the header's state; returns the header. */
+uint32_t tw_job_write_launch(struct tw_job *job);
+
+/* Lists what a chain touches and checks that it fits into one command. Fails with TW_E_LIMIT or TW_E_MEMORY. */
+int tw_chain_list(struct tw_job *chain, struct tw_error *err);
+
+/* Writes a chain's packet and those of its parts; returns the header. */
+uint32_t tw_chain_write(struct tw_job *chain);
+
+static inline _Atomic uint32_t *tw_job_header(const struct tw_job *job)
+{
+    return (_Atomic uint32_t *)(void *)job->command.data;
+}
+
+#endif
