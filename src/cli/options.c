@@ -51,6 +51,15 @@ static int read_seed(const struct tw_option *o, struct typed typed, const char *
     return 0;
 }
 
+static int append(const struct tw_option *o, struct typed typed, const char *value, struct tw_error *err)
+{
+    struct tw_option_list *list = o->to.list;
+    if (list->n == list->room)
+        return tw_fail(err, TW_E_ARGUMENT, "%.*s is given more than %zu times", typed.size, typed.text, list->room);
+    list->texts[list->n++] = value;
+    return 0;
+}
+
 static int store(const struct tw_option *o, struct typed typed, const char *value, struct tw_error *err)
 {
     switch (o->kind) {
@@ -66,6 +75,8 @@ static int store(const struct tw_option *o, struct typed typed, const char *valu
         return read_real(o, typed, value, err);
     case TW_OPTION_SEED:
         return read_seed(o, typed, value, err);
+    case TW_OPTION_LIST:
+        return append(o, typed, value, err);
     }
     return tw_fail(err, TW_E_ARGUMENT, "the option %.*s has no kind of value", typed.size, typed.text);
 }

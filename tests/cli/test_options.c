@@ -16,6 +16,8 @@ struct values {
     int32_t count;
     double real;
     uint64_t seed;
+    const char *texts[2];
+    struct tw_option_list list;
     struct tw_error err;
     char *argv[12];
     char copy[12][64];
@@ -25,6 +27,7 @@ struct values {
 static int read_list(struct values *v, const char *const *arguments)
 {
     const struct tw_option options[] = {
+        {"list", 'l', TW_OPTION_LIST, {.list = &v->list}, 0, 0},
         {"flag", 'f', TW_OPTION_FLAG, {.flag = &v->flag}, 0, 0},
         {"text", 't', TW_OPTION_TEXT, {.text = &v->text}, 0, 0},
         {"count", 0, TW_OPTION_COUNT, {.count = &v->count}, -5, 10},
@@ -33,6 +36,7 @@ static int read_list(struct values *v, const char *const *arguments)
     };
     int argc = 1;
     memset(v, 0, sizeof *v);
+    v->list = (struct tw_option_list){v->texts, 0, 2};
     for (; arguments[argc - 1] != NULL; argc++) {
         snprintf(v->copy[argc], sizeof v->copy[argc], "%s", arguments[argc - 1]);
         v->argv[argc] = v->copy[argc];
@@ -62,6 +66,20 @@ static void forms(void **state)
     assert_int_equal(READ(&v, "--text", "--flag"), 0);
     assert_string_equal(v.text, "--flag");
     assert_int_equal(v.flag, 0);
+}
+
+static void lists(void **state)
+{
+    (void)state;
+    struct values v;
+    assert_int_equal(READ(&v, "--list", "a", "x", "-l", "b"), 1);
+    assert_int_equal(v.list.n, 2);
+    assert_string_equal(v.texts[0], "a");
+    assert_string_equal(v.texts[1], "b");
+    assert_int_equal(READ(&v, "--list=a", "--list=b", "--list=c"), TW_E_ARGUMENT);
+    assert_non_null(strstr(v.err.text, "--list is given more than 2 times"));
+    assert_int_equal(READ(&v, "--text", "a"), 0);
+    assert_int_equal(v.list.n, 0);
 }
 
 static void operands(void **state)
@@ -156,7 +174,8 @@ static void unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms),       cmocka_unit_test(operands), cmocka_unit_test(bounds),
+        cmocka_unit_test(forms),
+        cmocka_unit_test(lists),       cmocka_unit_test(operands), cmocka_unit_test(bounds),
         cmocka_unit_test(bad_numbers), cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,152 @@
+#include "cli/emu_arguments.h"
+
+#include "base/file_map.h"
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The text behind a prefix, or NULL. */
+static const char *behind(const char *text, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+static int parse_fail(const char *text, struct tw_error *err)
+{
+    return tw_fail(err, TW_E_ARGUMENT, "--arg takes in:FILE, out:BYTES:FILE, inout:FILE:FILE or none, not '%s'", text);
+}
+
+static int set_in(struct tw_emu_argument *a, const char *path, size_t size, struct tw_error *err)
+{
+    a->in = strndup(path, size);
+    return a->in != NULL ? TW_OK : tw_fail(err, TW_E_MEMORY, "no memory for the name of a file");
+}
+
+static int parse_in(const char *rest, struct tw_emu_argument *a, struct tw_error *err)
+{
+    return *rest != '\0' ? set_in(a, rest, strlen(rest), err) : TW_E_ARGUMENT;
+}
+
+static int parse_out(const char *rest, struct tw_emu_argument *a, struct tw_error *err)
+{
+    char *end = NULL;
+    (void)err;
+    errno = 0;
+    unsigned long long size = strtoull(rest, &end, 0);
+    if (*rest < '0' || *rest > '9' || errno != 0 || *end != ':' || end[1] == '\0' || size == 0)
+        return TW_E_ARGUMENT;
+    a->size = size;
+    a->out = end + 1;
+    return TW_OK;
+}
+
+static int parse_inout(const char *rest, struct tw_emu_argument *a, struct tw_error *err)
+{
+    const char *colon = strrchr(rest, ':');
+    if (colon == NULL || colon == rest || colon[1] == '\0')
+        return TW_E_ARGUMENT;
+    a->out = colon + 1;
+    return set_in(a, rest, (size_t)(colon - rest), err);
+}
+
+static int parse_none(const char *rest, struct tw_emu_argument *a, struct tw_error *err)
+{
+    (void)a, (void)err;
+    return *rest == '\0' ? TW_OK : TW_E_ARGUMENT;
+}
+
+static const struct {
+    const char *prefix;
+    int (*parse)(const char *rest, struct tw_emu_argument *a, struct tw_error *err);
+} forms[] = {
+    {"in:", parse_in},
+    {"out:", parse_out},
+    {"inout:", parse_inout},
+    {"none", parse_none},
+};
+
+static int parse(const char *text, struct tw_emu_argument *a, struct tw_error *err)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        const char *rest = behind(text, forms[i].prefix);
+        int code = rest != NULL ? forms[i].parse(rest, a, err) : TW_E_ARGUMENT;
+        if (code != TW_E_ARGUMENT)
+            return code;
+    }
+    return parse_fail(text, err);
+}
+
+static int add_buffer(struct tw_emu_argument *a, struct tw_buffers *buffers, const void *data, struct tw_error *err)
+{
+    int code = tw_buffers_add(buffers, a->size, &a->address, &a->bytes, err);
+    if (code == TW_OK && data != NULL)
+        memcpy(a->bytes, data, (size_t)a->size);
+    return code;
+}
+
+static int fill(struct tw_emu_argument *a, struct tw_buffers *buffers, struct tw_error *err)
+{
+    struct tw_file_map map;
+    if (a->in == NULL)
+        return a->size > 0 ? add_buffer(a, buffers, NULL, err) : TW_OK;
+    int code = tw_file_map_open(a->in, &map, err);
+    if (code < 0)
+        return code;
+    a->size = map.size;
+    if (map.size == 0)
+        code = tw_fail(err, TW_E_FORMAT, "'%s' is empty; a buffer cannot be", a->in);
+    else
+        code = add_buffer(a, buffers, map.data, err);
+    tw_file_map_close(&map);
+    return code;
+}
+
+int tw_emu_arguments_make(const struct tw_option_list *texts, struct tw_buffers *buffers,
+                          struct tw_emu_arguments *arguments, struct tw_error *err)
+{
+    *arguments = (struct tw_emu_arguments){0};
+    if (texts->n > TW_EMU_ARGUMENTS_MAX)
+        return tw_fail(err, TW_E_LIMIT, "at most %d arguments can be given", TW_EMU_ARGUMENTS_MAX);
+    for (size_t i = 0; i < texts->n; i++) {
+        struct tw_emu_argument *a = &arguments->list[arguments->n++];
+        int code = parse(texts->texts[i], a, err);
+        if (code == TW_OK)
+            code = fill(a, buffers, err);
+        if (code < 0)
+            return code;
+        arguments->addresses[i] = a->address;
+    }
+    return TW_OK;
+}
+
+void tw_emu_arguments_free(struct tw_emu_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->n; i++)
+        free(arguments->list[i].in);
+    *arguments = (struct tw_emu_arguments){0};
+}
+
+static int save(const struct tw_emu_argument *a, struct tw_error *err)
+{
+    struct tw_new_file file;
+    int code = tw_new_file_open(a->out, &file, err);
+    if (code < 0)
+        return code;
+    code = tw_new_file_write(&file, a->bytes, (size_t)a->size, err);
+    if (code == TW_OK)
+        return tw_new_file_finish(&file, err);
+    tw_new_file_abandon(&file);
+    return code;
+}
+
+int tw_emu_arguments_save(const struct tw_emu_arguments *arguments, struct tw_error *err)
+{
+    int code = TW_OK;
+    for (size_t i = 0; code == TW_OK && i < arguments->n; i++)
+        if (arguments->list[i].out != NULL)
+            code = save(&arguments->list[i], err);
+    return code;
+}

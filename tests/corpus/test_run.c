@@ -1,0 +1,226 @@
+/*
+ * AMD's and Peano's programs run in the emulator to the results that their operations define, exactly. Numbers refer to
+ * the list in README.md.
+ */
+#include "corpus/corpus.h"
+
+#include "base/half.h"
+#include "base/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define TIBREZUS "tibrezus+xdna-npu-toolkit/ef0ef97d/iron/builds/"
+#define ADD_ONE "nod-ai+iree-amd-aie/7a351b8c/runtime/src/iree-amd-aie/aie_runtime/test/add_one_test/"
+#define MATMUL_NAME "module_matmul_dispatch_0_amdaie_xclbin_fb"
+#define MATMUL                                                                                                         \
+    "nod-ai+iree-amd-aie/678942dd/build_tools/ci/print_ir_aie2xclbin/results_dir_tmp/" MATMUL_NAME "/" MATMUL_NAME
+#define NOTEBOOKS "AMDResearch+Riallto/d40dae79/source/notebooks/"
+
+/* ---- operands and results */
+
+static void fill_i16(int16_t *to, size_t n, int low, int high, uint64_t seed)
+{
+    struct tw_random r = {seed};
+    for (size_t i = 0; i < n; i++)
+        to[i] = (int16_t)tw_random_range(&r, low, high);
+}
+
+static void fill_i32(int32_t *to, size_t n, int64_t low, int64_t high, uint64_t seed)
+{
+    struct tw_random r = {seed};
+    for (size_t i = 0; i < n; i++)
+        to[i] = (int32_t)tw_random_range(&r, low, high);
+}
+
+/* c = a * b, modulo 2^32: a of m rows and k columns, b of k rows and n columns, both row-major. */
+#define DEFINE_PRODUCT(name, type)                                                                                     \
+    static void name(uint32_t *c, const type *a, const type *b, size_t m, size_t k, size_t n)                          \
+    {                                                                                                                  \
+        for (size_t row = 0; row < m; row++)                                                                           \
+            for (size_t column = 0; column < n; column++) {                                                            \
+                uint32_t sum = 0;                                                                                      \
+                for (size_t i = 0; i < k; i++)                                                                         \
+                    sum += (uint32_t)a[row * k + i] * (uint32_t)b[i * n + column];                                     \
+                c[row * n + column] = sum;                                                                             \
+            }                                                                                                          \
+    }
+DEFINE_PRODUCT(product_i16, int16_t)
+DEFINE_PRODUCT(product_i32, int32_t)
+
+static void assert_words(const uint32_t *got, const uint32_t *expected, size_t n)
+{
+    size_t wrong = 0, first = n;
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != expected[i] && wrong++ == 0)
+            first = i;
+    if (wrong > 0)
+        fail_msg("%zu of %zu words are wrong; word %zu is 0x%x, not 0x%x", wrong, n, first, got[first],
+                 expected[first]);
+}
+
+/* ---- 1 */
+
+static void add_one_to(struct corpus *c, uint32_t first)
+{
+    uint32_t *in = c->arguments[0], *out = c->arguments[1], expected[1024];
+    for (uint32_t i = 0; i < 1024; i++) {
+        in[i] = first + i;
+        expected[i] = first + i + 1;
+        out[i] = 0xdeadbeef;
+    }
+    corpus_run(c, ADD_ONE "add_one_insts.txt");
+    assert_words(out, expected, 1024);
+}
+
+static void add_one(void **state)
+{
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, ADD_ONE "add_one.pdi", NULL, 4096, 4096);
+    add_one_to(&c, 0);
+    add_one_to(&c, 0xfeeded1e);
+    corpus_close(&c);
+}
+
+/* ---- 2 */
+
+static void gemv_i16(void **state)
+{
+    enum { N = 288 };
+    static uint32_t expected[N];
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, TIBREZUS "gemv-288.xclbin", NULL, N * N * 2, N * 2, N * 4);
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        fill_i16(c.arguments[0], N * N, -100, 99, seed);
+        fill_i16(c.arguments[1], N, -100, 99, seed + 10);
+        product_i16(expected, c.arguments[0], c.arguments[1], N, N, 1);
+        corpus_run(&c, TIBREZUS "gemv-288.insts.txt");
+        assert_words(c.arguments[2], expected, N);
+    }
+    corpus_close(&c);
+}
+
+/* ---- 3 */
+
+enum { ADDS = 4096 };
+
+/* bf16 numbers of moderate size, signs mixed. */
+static void fill_bf16(uint16_t *to, uint64_t seed)
+{
+    struct tw_random r = {seed};
+    for (size_t i = 0; i < ADDS; i++)
+        to[i] = tw_f32_to_bf16((float)(8 * tw_random_unit(&r) - 4));
+}
+
+static uint16_t sum_bf16(uint16_t a, uint16_t b)
+{
+    return tw_f32_to_bf16(tw_bf16_to_f32(a) + tw_bf16_to_f32(b));
+}
+
+static void assert_bf16(const uint16_t *got, const uint16_t *expected)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = 0; i < ADDS; i++)
+        if (got[i] != expected[i] && wrong++ == 0)
+            first = i;
+    if (wrong > 0)
+        fail_msg("%zu of %d sums are wrong; number %zu is 0x%04x, not 0x%04x", wrong, ADDS, first, got[first],
+                 expected[first]);
+}
+
+static void add_bf16(void **state)
+{
+    static uint16_t expected[ADDS];
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, TIBREZUS "fusion/single-add.xclbin", NULL, 2 * ADDS, 2 * ADDS, 2 * ADDS);
+    const uint16_t *a = c.arguments[0], *b = c.arguments[1];
+    fill_bf16(c.arguments[0], 1);
+    fill_bf16(c.arguments[1], 2);
+    for (size_t i = 0; i < ADDS; i++)
+        expected[i] = sum_bf16(a[i], b[i]);
+    corpus_run(&c, TIBREZUS "fusion/single-add.insts.bin");
+    assert_bf16(c.arguments[2], expected);
+    corpus_close(&c);
+}
+
+static void add_add_bf16(void **state)
+{
+    static uint16_t expected[ADDS];
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, TIBREZUS "fusion/fused-add-add.xclbin", NULL, 2 * ADDS, 2 * ADDS, 2 * ADDS, 2 * ADDS);
+    const uint16_t *a = c.arguments[0], *b = c.arguments[1], *d = c.arguments[2];
+    for (int i = 0; i < 3; i++)
+        fill_bf16(c.arguments[i], (uint64_t)i + 1);
+    for (size_t i = 0; i < ADDS; i++)
+        expected[i] = sum_bf16(sum_bf16(a[i], b[i]), d[i]);
+    corpus_run(&c, TIBREZUS "fusion/fused-add-add.insts.bin");
+    assert_bf16(c.arguments[3], expected);
+    corpus_close(&c);
+}
+
+/* ---- 4 */
+
+static void gemm_i16(void **state)
+{
+    enum { N = 256 };
+    static uint32_t expected[N * N];
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, TIBREZUS "gemm-256-1col.xclbin", NULL, N * N * 2, N * N * 2, N * N * 4);
+    fill_i16(c.arguments[0], N * N, -100, 99, 1);
+    fill_i16(c.arguments[1], N * N, -100, 99, 2);
+    product_i16(expected, c.arguments[0], c.arguments[1], N, N, N);
+    corpus_run(&c, TIBREZUS "gemm-256-1col.insts.txt");
+    assert_words(c.arguments[2], expected, N * N);
+    corpus_close(&c);
+}
+
+/* ---- 5 */
+
+static void matmul_i32(void **state)
+{
+    enum { N = 64 };
+    static uint32_t expected[N * N];
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, MATMUL ".xclbin", NULL, N * N * 4, N * N * 4, N * N * 4);
+    fill_i32(c.arguments[0], N * N, -1000, 1000, 1);
+    fill_i32(c.arguments[1], N * N, -1000, 1000, 2);
+    product_i32(expected, c.arguments[0], c.arguments[1], N, N, N);
+    corpus_run(&c, MATMUL ".ipu.txt");
+    assert_words(c.arguments[2], expected, N * N);
+    corpus_close(&c);
+}
+
+/* ---- 7 */
+
+static void passthrough(void **state)
+{
+    enum { WORDS = 720 * 1280 };
+    struct corpus c;
+    (void)state;
+    CORPUS_OPEN(&c, NOTEBOOKS "passthrough.xclbin", NULL, 4 * WORDS, 4 * WORDS);
+    fill_i32(c.arguments[0], WORDS, INT32_MIN, INT32_MAX, 1);
+    corpus_run(&c, NOTEBOOKS "passthrough.seq");
+    assert_words(c.arguments[1], c.arguments[0], WORDS);
+    corpus_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(add_one),  cmocka_unit_test(gemv_i16),   cmocka_unit_test(add_bf16), cmocka_unit_test(add_add_bf16),
+        cmocka_unit_test(gemm_i16), cmocka_unit_test(matmul_i32), cmocka_unit_test(passthrough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
