@@ -70,6 +70,24 @@ int tw_array_wait_register(struct tw_array *array, uint32_t address, uint32_t ma
 /* Lets the array run until nothing moves: returns 0 when all work is done, else as tw_array_wait_token. */
 int tw_array_drain(struct tw_array *array, uint64_t until, struct tw_error *err);
 
+/*
+ * What happened in a tile since the array was made. Bundles and stalls are of its core; words of all its DMA channels:
+ * into memory (S2MM) and out of it (MM2S).
+ */
+struct tw_tile_counts {
+    uint64_t bundles, bank_stalls, request_stalls;
+    uint64_t words_in, words_out;
+    uint8_t enabled, done; /* the core, now */
+};
+/* Fails with TW_E_ARGUMENT for a tile that is not there. */
+int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row, struct tw_tile_counts *counts);
+
+/*
+ * Registers, locks, DMA, switches and cores as after power-on, tokens forgotten, a failure too; memories keep their
+ * contents and the clock goes on: what the firmware does to columns before it loads another program.
+ */
+void tw_array_reset(struct tw_array *array);
+
 /* One sentence for each core, DMA channel and lock that waits. The text is cut to size. */
 void tw_array_describe_waits(const struct tw_array *array, char *text, size_t size);
 

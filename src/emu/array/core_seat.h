@@ -1,0 +1,49 @@
+/* The core's place in its tile: its control registers, its streams and cascade, and the answers to its requests. */
+#ifndef TW_EMU_ARRAY_CORE_SEAT_H
+#define TW_EMU_ARRAY_CORE_SEAT_H
+
+#include "emu/array/stream.h"
+#include "emu/core.h"
+
+enum tw_core_control_bits { TW_CORE_ENABLE = 1, TW_CORE_RESET = 2 };
+
+enum { TW_CASCADE_DEPTH = 4 /* two registers on each side */, TW_CASCADE_WORDS = 16 };
+
+/* What a core has sent into its cascade and its neighbour has not yet taken. */
+struct tw_cascade {
+    unsigned n;
+    uint32_t words[TW_CASCADE_DEPTH][TW_CASCADE_WORDS];
+    uint64_t sent[TW_CASCADE_DEPTH];
+};
+
+struct tw_core_seat {
+    struct tw_core *core;
+    char name[24];
+    uint16_t actor;
+    uint8_t enabled, in_reset, done, failed;
+    uint8_t asks;    /* its request has not been answered */
+    uint8_t waits;   /* and could not be answered when it came up */
+    uint8_t granted; /* the lock that it waited for */
+    unsigned life;   /* counts resets */
+    struct tw_stream *out;
+    struct tw_sink in;
+    struct tw_cascade cascade;
+};
+
+void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile);
+/* The tile whose memory and locks a core sees in a window, or NULL. */
+struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct tw_tile *tile,
+                                    enum tw_core_window window);
+/* A write of Core_Control. */
+void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
+uint32_t tw_core_seat_status(const struct tw_array *array, const struct tw_tile *tile);
+
+/* The tile whose cascade output leads to this one, or that this one's leads to; NULL: none (cascade.c). */
+struct tw_tile *tw_cascade_source(const struct tw_array *array, const struct tw_tile *tile);
+struct tw_tile *tw_cascade_target(const struct tw_array *array, const struct tw_tile *tile);
+/* Returns 1 and the cycle when it is done, or 0: has to wait. Wakes the neighbour. */
+int tw_cascade_read(struct tw_array *array, struct tw_tile *tile, uint32_t words[TW_CASCADE_WORDS], uint64_t *cycle);
+int tw_cascade_write(struct tw_array *array, struct tw_tile *tile, const uint32_t words[TW_CASCADE_WORDS],
+                     uint64_t *cycle);
+
+#endif

@@ -1,0 +1,328 @@
+#include "emu/array/dma_channel.h"
+
+#include "emu/array/state.h"
+#include "npu1/bits.h"
+#include "npu1_registers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a memory tile, even channels use the descriptors below, odd ones those from here on (AM020). */
+enum { MEMORY_ODD_BD = 24 };
+
+void tw_dma_name(const struct tw_dma_engine *engine, char *text, unsigned size)
+{
+    snprintf(text, size, "DMA (%u, %u) %s %u", engine->tile->column, engine->tile->row,
+             engine->channel.direction == TW_S2MM ? "S2MM" : "MM2S", engine->channel.number);
+}
+
+static void fault(struct tw_array *a, struct tw_dma_engine *e, uint32_t status, int code, const char *what)
+{
+    char name[40];
+    tw_dma_name(e, name, sizeof name);
+    e->sticky |= status;
+    tw_array_fault(a, code, "%s, descriptor %u: %s", name, e->number, what);
+}
+
+struct tw_dma_control tw_dma_settings(const struct tw_dma_engine *engine)
+{
+    enum tw_tile_kind kind = engine->tile->kind;
+    return tw_dma_control_decode(kind, tw_tile_word(engine->tile, tw_dma_control_offset(kind, engine->channel)));
+}
+
+static int is_out_of_order(const struct tw_dma_engine *e)
+{
+    return e->channel.direction == TW_S2MM && tw_dma_settings(e).out_of_order;
+}
+
+/* Goes on in a phase at a cycle. */
+static void later(struct tw_array *a, struct tw_dma_engine *e, enum tw_dma_phase phase, uint64_t cycle)
+{
+    e->phase = phase;
+    e->due = cycle < a->now ? a->now : cycle;
+    tw_array_wake(a, e->actor, e->due);
+}
+
+/* What a shim's task costs more than one of another tile: MM2S before its first word, S2MM behind its last one. */
+static uint64_t shim_cost(struct tw_dma_engine *e)
+{
+    if (e->tile->kind != TW_TILE_SHIM)
+        return 0;
+    uint32_t done = e->tasks_done;
+    if (e->channel.direction == TW_S2MM)
+        return TW_CYCLES_SHIM_S2MM_TASK + (done == 0 ? TW_CYCLES_SHIM_S2MM_COLD : 0);
+    uint64_t cold = TW_CYCLES_SHIM_MM2S_COLD;
+    for (; done > 0 && cold > 0; done--)
+        cold = cold * TW_SHIM_COLD_DECAY_PERCENT / 100;
+    return TW_CYCLES_SHIM_MM2S_TASK + cold;
+}
+
+static void begin_task(struct tw_array *a, struct tw_dma_engine *e)
+{
+    uint64_t cycles = TW_CYCLES_START + TW_CYCLES_BD + TW_CYCLES_MEMORY;
+    if (e->channel.direction == TW_MM2S)
+        cycles += shim_cost(e);
+    e->number = e->queue[0].bd;
+    e->repeat = e->queue[0].repeat;
+    later(a, e, TW_DMA_LOAD, a->now + cycles);
+}
+
+void tw_dma_push(struct tw_array *array, struct tw_dma_engine *engine, struct tw_dma_task task)
+{
+    if (tw_dma_settings(engine).reset)
+        return;
+    if (engine->n_queue == TW_DMA_QUEUE_DEPTH) {
+        engine->sticky |= TW_DMA_QUEUE_OVERFLOW;
+        return;
+    }
+    engine->queue[engine->n_queue++] = task;
+    if (engine->n_queue == 1)
+        begin_task(array, engine);
+}
+
+void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    for (unsigned i = 0; i < array->n_tiles; i++)
+        if (engine->phase == TW_DMA_ACQUIRE)
+            tw_lock_forget(&array->tiles[i].locks, engine->actor);
+    tw_ddr_share(array, engine, 0);
+    engine->phase = TW_DMA_IDLE;
+    engine->n_queue = 0;
+    engine->granted = 0;
+    engine->sticky = 0;
+    engine->in.hungry = 0;
+    if (engine->out != NULL)
+        engine->out->blocked = 0;
+}
+
+static int descriptor_is_reachable(const struct tw_dma_engine *e)
+{
+    enum tw_tile_kind kind = e->tile->kind;
+    if (e->number >= tw_bd_count(kind))
+        return 0;
+    return kind != TW_TILE_MEMORY || (e->number >= MEMORY_ODD_BD) == e->channel.number % 2;
+}
+
+/* Moves the descriptor's iteration on, in its register, as the hardware does at each execution. */
+static void iterate(struct tw_dma_engine *e)
+{
+    static const struct {
+        unsigned word;
+        int field;
+    } places[TW_TILE_KINDS] = {
+        [TW_TILE_SHIM] = {6, TW_FIELD_SHIM_DMA_BD_6_ITERATION_CURRENT},
+        [TW_TILE_MEMORY] = {6, TW_FIELD_MEMORY_DMA_BD_6_ITERATION_CURRENT},
+        [TW_TILE_CORE] = {4, TW_FIELD_CORE_DMA_BD_4_ITERATION_CURRENT},
+    };
+    enum tw_tile_kind kind = e->tile->kind;
+    uint32_t next = e->bd.iteration.current + 1 < e->bd.iteration.count ? e->bd.iteration.current + 1 : 0;
+    uint32_t *word = &e->tile->registers[tw_bd_offset(kind, e->number) / 4 + places[kind].word];
+    *word = (*word & ~tw_bits_mask(places[kind].field)) | tw_bits_put(next, places[kind].field);
+}
+
+/* Reads the descriptor; returns 0, or -1 after a fault. */
+static int load(struct tw_array *a, struct tw_dma_engine *e)
+{
+    enum tw_tile_kind kind = e->tile->kind;
+    if (!descriptor_is_reachable(e)) {
+        fault(a, e, TW_DMA_BD_UNAVAILABLE, TW_E_ARGUMENT, "this channel cannot use it");
+        return -1;
+    }
+    tw_bd_decode(kind, e->tile->registers + tw_bd_offset(kind, e->number) / 4, &e->bd);
+    if (!e->bd.valid) {
+        fault(a, e, TW_DMA_BD_INVALID, TW_E_ARGUMENT, "its valid bit is not set");
+        return -1;
+    }
+    struct tw_dma_control settings = tw_dma_settings(e);
+    if (e->bd.compression && settings.compression) {
+        fault(a, e, 0, TW_E_UNSUPPORTED, "compression is not modelled");
+        return -1;
+    }
+    if (e->channel.direction == TW_S2MM && settings.finish_on_tlast > 1) {
+        fault(a, e, 0, TW_E_UNSUPPORTED, "finish on TLAST with counts is not modelled");
+        return -1;
+    }
+    if (e->bd.length == 0) {
+        fault(a, e, 0, TW_E_UNSUPPORTED, "what a length of 0 does is not modelled");
+        return -1;
+    }
+    tw_address_begin(&e->pattern, &e->bd, tw_bd_dimensions(kind));
+    if (e->channel.direction == TW_S2MM)
+        for (unsigned d = 0; d < TW_BD_DIMENSIONS_MAX; d++)
+            e->pattern.dimensions[d].zeros_before = e->pattern.dimensions[d].zeros_after = 0;
+    e->header = e->channel.direction == TW_MM2S && e->bd.packet_enable;
+    iterate(e);
+    return 0;
+}
+
+static void begin_move(struct tw_array *a, struct tw_dma_engine *e)
+{
+    e->phase = TW_DMA_MOVE;
+    if (e->move_at < a->now << TW_TICK_SHIFT)
+        e->move_at = a->now << TW_TICK_SHIFT;
+    tw_dma_move(a, e);
+}
+
+static void acquire(struct tw_array *a, struct tw_dma_engine *e)
+{
+    struct tw_tile *tile;
+    unsigned lock;
+    if (!e->bd.acquire_enable) {
+        begin_move(a, e);
+        return;
+    }
+    if (tw_dma_lock(a, e, e->bd.acquire_id, &tile, &lock) != 0)
+        return;
+    e->granted = 0;
+    if (tw_lock_try(&tile->locks, lock, e->bd.acquire_value)) {
+        begin_move(a, e);
+        return;
+    }
+    e->phase = TW_DMA_ACQUIRE;
+    if (tw_lock_wait(&tile->locks, e->actor, lock, e->bd.acquire_value) != 0)
+        fault(a, e, 0, TW_E_LIMIT, "more wait for the locks of one tile than there can be");
+}
+
+static void load_and_acquire(struct tw_array *a, struct tw_dma_engine *e)
+{
+    if (load(a, e) == 0)
+        acquire(a, e);
+}
+
+/* Out of order, the packet's header says which descriptor it is for. */
+static void take_header(struct tw_array *a, struct tw_dma_engine *e)
+{
+    if (tw_sink_available(&e->in, 0) == 0) {
+        e->phase = TW_DMA_HEADER;
+        e->in.hungry = 1;
+        return;
+    }
+    if (tw_sink_arrival(&e->in) > a->now) {
+        e->phase = TW_DMA_HEADER;
+        tw_array_wake(a, e->actor, tw_sink_arrival(&e->in));
+        return;
+    }
+    uint32_t header;
+    e->move_at = tw_sink_take(a, &e->in, &header, 1, NULL, a->now << TW_TICK_SHIFT, TW_TICKS);
+    e->number = header >> TW_OUT_OF_ORDER_SHIFT & TW_OUT_OF_ORDER_TOP;
+    load_and_acquire(a, e);
+}
+
+static int release(struct tw_array *a, struct tw_dma_engine *e)
+{
+    struct tw_tile *tile;
+    unsigned lock;
+    if (e->bd.release_value == 0)
+        return 0;
+    if (tw_dma_lock(a, e, e->bd.release_id, &tile, &lock) != 0)
+        return -1;
+    tw_array_lock_release(a, tile, lock, e->bd.release_value);
+    return a->fault.code == 0 ? 0 : -1;
+}
+
+static void finish(struct tw_array *a, struct tw_dma_engine *e)
+{
+    tw_ddr_share(a, e, 0);
+    if (release(a, e) != 0)
+        return;
+    if (e->bd.use_next && !is_out_of_order(e)) {
+        e->number = e->bd.next;
+        later(a, e, TW_DMA_LOAD, a->now + TW_CYCLES_CHAIN);
+    } else if (--e->repeat > 0) {
+        e->number = e->queue[0].bd;
+        later(a, e, TW_DMA_LOAD, a->now + TW_CYCLES_CHAIN);
+    } else {
+        later(a, e, TW_DMA_DONE, a->now + (e->channel.direction == TW_S2MM ? shim_cost(e) : 0));
+    }
+}
+
+static int send_token(struct tw_array *a, struct tw_dma_engine *e)
+{
+    const struct tw_tile *t = e->tile;
+    int actor = tw_dma_actor(t->kind, e->channel);
+    if (actor < 0) {
+        fault(a, e, 0, TW_E_UNSUPPORTED, "the number that this channel's tokens carry is not known");
+        return 0;
+    }
+    return tw_control_token(
+        a, e->tile, tw_dma_token_word(t->column, t->row, (unsigned)actor, tw_dma_settings(e).controller_id));
+}
+
+static void done(struct tw_array *a, struct tw_dma_engine *e)
+{
+    if (e->queue[0].token && !send_token(a, e)) {
+        e->phase = TW_DMA_TOKEN;
+        return;
+    }
+    e->tasks_done++;
+    e->n_queue--;
+    memmove(e->queue, e->queue + 1, e->n_queue * sizeof e->queue[0]);
+    e->phase = TW_DMA_IDLE;
+    if (e->n_queue > 0)
+        begin_task(a, e);
+}
+
+void tw_dma_act(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    switch (engine->phase) {
+    case TW_DMA_LOAD:
+    case TW_DMA_FINISH:
+    case TW_DMA_DONE:
+        if (array->now < engine->due)
+            tw_array_wake(array, engine->actor, engine->due);
+        else if (engine->phase == TW_DMA_FINISH)
+            finish(array, engine);
+        else if (engine->phase == TW_DMA_DONE)
+            done(array, engine);
+        else if (is_out_of_order(engine))
+            take_header(array, engine);
+        else
+            load_and_acquire(array, engine);
+        break;
+    case TW_DMA_HEADER:
+        take_header(array, engine);
+        break;
+    case TW_DMA_ACQUIRE:
+        if (engine->granted)
+            begin_move(array, engine);
+        break;
+    case TW_DMA_MOVE:
+        tw_dma_move(array, engine);
+        break;
+    case TW_DMA_TOKEN:
+        done(array, engine);
+        break;
+    case TW_DMA_IDLE:
+        break;
+    }
+}
+
+static uint32_t waiting_bits(const struct tw_dma_engine *e)
+{
+    switch (e->phase) {
+    case TW_DMA_ACQUIRE:
+        return TW_DMA_STALLED_ACQUIRE;
+    case TW_DMA_TOKEN:
+        return TW_DMA_STALLED_TOKEN;
+    case TW_DMA_HEADER:
+        return TW_DMA_STALLED_STREAM;
+    case TW_DMA_MOVE:
+        return (e->out != NULL ? e->out->blocked : e->in.hungry) ? TW_DMA_STALLED_STREAM : 0;
+    default:
+        return 0;
+    }
+}
+
+uint32_t tw_dma_status_word(const struct tw_array *array, const struct tw_dma_engine *engine)
+{
+    enum { STARTING = 1, RUNNING = 2, STALLED = 3 };
+    (void)array;
+    uint32_t status = engine->sticky;
+    if (engine->phase == TW_DMA_IDLE)
+        return status;
+    uint32_t waiting = waiting_bits(engine);
+    uint32_t state = waiting != 0 ? STALLED : engine->phase == TW_DMA_LOAD ? STARTING : RUNNING;
+    /* The task that runs is no longer in the queue. */
+    uint32_t queued = engine->n_queue - 1;
+    return status | state | waiting | TW_DMA_RUNNING | queued << TW_DMA_QUEUE_SHIFT | engine->number << TW_DMA_BD_SHIFT;
+}

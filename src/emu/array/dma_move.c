@@ -1,0 +1,123 @@
+/* The data phase of a DMA channel: words from memory into a stream, or from a stream into memory. */
+#include "emu/array/dma_channel.h"
+#include "emu/array/state.h"
+#include "npu1/packet.h"
+#include "npu1/stream_switch.h"
+
+#include <string.h>
+
+/* Words that are moved at once; more only makes the steps coarser by which channels share the DDR. */
+enum { BURST = 64 };
+
+/* The descriptor's words have all been moved by the tick `move_at`. */
+static void finished(struct tw_array *a, struct tw_dma_engine *e)
+{
+    uint64_t cycle = (e->move_at + TW_TICKS - 1) >> TW_TICK_SHIFT;
+    e->phase = TW_DMA_FINISH;
+    e->due = cycle < a->now ? a->now : cycle;
+    tw_array_wake(a, e->actor, e->due);
+}
+
+/* Enough for one turn: others may have to act first. */
+static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
+{
+    uint64_t cycle = e->move_at >> TW_TICK_SHIFT;
+    if (cycle <= a->now + TW_RUN_AHEAD)
+        return 0;
+    tw_array_wake(a, e->actor, cycle);
+    return 1;
+}
+
+/* Reads the next n words of the pattern, or writes them. */
+static int copy(struct tw_array *a, struct tw_dma_engine *e, uint32_t *words, uint32_t n)
+{
+    struct tw_address_run run;
+    for (uint32_t at = 0; at < n && tw_address_next(&e->pattern, n - at, &run); at += run.words) {
+        if (run.zeros)
+            memset(words + at, 0, run.words * sizeof words[0]);
+        else if (tw_dma_copy(a, e, run.address, words + at, run.words) != 0)
+            return -1;
+    }
+    e->words += n;
+    return 0;
+}
+
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+static uint32_t header_word(const struct tw_dma_engine *e)
+{
+    struct tw_packet_header header = {.id = e->bd.packet_id,
+                                      .type = e->bd.packet_type,
+                                      .row = e->tile->row,
+                                      .column = e->tile->column};
+    uint32_t word = tw_packet_header_encode(&header) & ~(UINT32_C(1) << PACKET_PARITY_SHIFT);
+    return packet_parity(word | (uint32_t)e->bd.out_of_order_id << TW_OUT_OF_ORDER_SHIFT);
+}
+
+static void move_out(struct tw_array *a, struct tw_dma_engine *e)
+{
+    uint32_t words[BURST];
+    struct tw_stream *s = e->out;
+    while (e->header || e->pattern.left > 0) {
+        unsigned room = tw_stream_room(s);
+        if (room == 0) {
+            s->blocked = 1;
+            tw_ddr_share(a, e, 0);
+            return;
+        }
+        if (is_ahead(a, e))
+            return;
+        if (e->header) {
+            uint32_t word = header_word(e);
+            e->header = 0;
+            e->move_at = tw_stream_send(a, s, &word, 1, 0, e->move_at, TW_TICKS);
+            continue;
+        }
+        tw_ddr_share(a, e, 1);
+        uint32_t n = smaller(smaller(room, BURST), e->pattern.left);
+        if (copy(a, e, words, n) != 0)
+            return;
+        int last = e->pattern.left == 0 && !e->bd.tlast_suppress;
+        e->move_at = tw_stream_send(a, s, words, n, last, e->move_at, tw_ddr_interval(a, e));
+    }
+    finished(a, e);
+}
+
+static void move_in(struct tw_array *a, struct tw_dma_engine *e)
+{
+    uint32_t words[BURST];
+    int to_last = tw_dma_settings(e).finish_on_tlast != 0;
+    while (e->pattern.left > 0) {
+        unsigned there = tw_sink_available(&e->in, to_last);
+        if (there == 0) {
+            e->in.hungry = 1;
+            tw_ddr_share(a, e, 0);
+            return;
+        }
+        if (is_ahead(a, e))
+            return;
+        tw_ddr_share(a, e, 1);
+        int last;
+        uint32_t n = smaller(smaller(there, BURST), e->pattern.left);
+        e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, tw_ddr_interval(a, e));
+        if (copy(a, e, words, n) != 0)
+            return;
+        if (last && to_last)
+            e->pattern.left = 0;
+    }
+    finished(a, e);
+}
+
+void tw_dma_move(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    struct tw_dma_control settings = tw_dma_settings(engine);
+    if (array->fault.code != 0 || settings.pause_memory || settings.pause_stream)
+        return;
+    if (engine->channel.direction == TW_S2MM)
+        move_in(array, engine);
+    else
+        move_out(array, engine);
+}

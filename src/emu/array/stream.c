@@ -1,0 +1,160 @@
+#include "emu/array/stream.h"
+
+#include "emu/array/state.h"
+
+#include <string.h>
+
+static unsigned slot(uint64_t word)
+{
+    return (unsigned)(word & (TW_STREAM_RING - 1));
+}
+
+unsigned tw_stream_room(const struct tw_stream *stream)
+{
+    uint64_t inside = stream->written - stream->freed;
+    return inside < stream->capacity ? stream->capacity - (unsigned)inside : 0;
+}
+
+/* The DMA channel that a sink belongs to, when it is one that only waits for words. */
+static struct tw_dma_engine *moving_channel(struct tw_array *a, const struct tw_sink *sink)
+{
+    unsigned own = sink->actor % TW_ACTORS;
+    if (own < TW_ACTOR_S2MM || own >= TW_ACTOR_MM2S)
+        return NULL;
+    struct tw_dma_engine *e = &a->tiles[sink->actor / TW_ACTORS].channels[TW_S2MM][own - TW_ACTOR_S2MM];
+    return e->phase == TW_DMA_MOVE ? e : NULL;
+}
+
+/*
+ * A channel that moves words does so at once: when its words come is known, and nobody else has a part in it. All others
+ * act when their time has come.
+ */
+static void feed(struct tw_array *a, struct tw_sink *sink)
+{
+    if (!sink->hungry || sink->from == NULL || tw_sink_available(sink, 0) == 0)
+        return;
+    sink->hungry = 0;
+    struct tw_dma_engine *channel = moving_channel(a, sink);
+    if (channel != NULL)
+        tw_dma_move(a, channel);
+    else
+        tw_array_wake(a, sink->actor, tw_sink_arrival(sink));
+}
+
+static void feed_packets(struct tw_array *a, struct tw_packets *p)
+{
+    if (p->state == TW_PACKET_PASSES)
+        for (unsigned i = 0; i < p->n_ends; i++)
+            feed(a, p->ends[i].sink);
+    else if (p->state == TW_PACKET_NONE && p->next < p->from->written)
+        tw_array_wake(a, p->actor, p->from->sent[slot(p->next)] + p->latency);
+}
+
+static void feed_all(struct tw_array *a, struct tw_stream *s)
+{
+    for (unsigned i = 0; i < s->n_branches; i++)
+        if (s->branches[i].sink != NULL)
+            feed(a, s->branches[i].sink);
+        else
+            feed_packets(a, s->branches[i].packets);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t tw_stream_send(struct tw_array *array, struct tw_stream *stream, const uint32_t *words, unsigned n, int last,
+                        uint64_t at, uint32_t interval)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t word = stream->written + i;
+        unsigned s = slot(word);
+        if (word >= stream->capacity)
+            at = later(at, stream->taken[slot(word - stream->capacity)] << TW_TICK_SHIFT);
+        stream->words[s] = words[i];
+        stream->sent[s] = at >> TW_TICK_SHIFT;
+        stream->taken[s] = 0;
+        stream->last[s] = 0;
+        at += interval;
+    }
+    stream->written += n;
+    if (last)
+        stream->last[slot(stream->written - 1)] = 1;
+    feed_all(array, stream);
+    return at;
+}
+
+void tw_stream_send_word(struct tw_array *array, struct tw_stream *stream, uint32_t word, int last, uint64_t cycle)
+{
+    tw_stream_send(array, stream, &word, 1, last, cycle << TW_TICK_SHIFT, TW_TICKS);
+}
+
+unsigned tw_sink_available(const struct tw_sink *sink, int to_last)
+{
+    const struct tw_stream *s = sink->from;
+    if (s == NULL || sink->ended)
+        return 0;
+    unsigned n = (unsigned)(s->written - sink->next);
+    if (!to_last && sink->packets == NULL)
+        return n;
+    for (unsigned i = 0; i < n; i++)
+        if (s->last[slot(sink->next + i)])
+            return i + 1;
+    return n;
+}
+
+uint64_t tw_sink_arrival(const struct tw_sink *sink)
+{
+    return later(sink->from->sent[slot(sink->next)] + sink->latency, sink->since);
+}
+
+uint32_t tw_sink_peek(const struct tw_sink *sink, int *last)
+{
+    *last = sink->from->last[slot(sink->next)];
+    return sink->from->words[slot(sink->next)];
+}
+
+uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, unsigned n, int *last, uint64_t at,
+                      uint32_t interval)
+{
+    struct tw_stream *from = sink->from;
+    uint64_t cycle = 0;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned s = slot(sink->next + i);
+        words[i] = from->words[s];
+        at = later(at, later(from->sent[s] + sink->latency, sink->since) << TW_TICK_SHIFT);
+        cycle = at >> TW_TICK_SHIFT;
+        from->taken[s] = later(from->taken[s], cycle);
+        at += interval;
+    }
+    sink->next += n;
+    int was_last = from->last[slot(sink->next - 1)];
+    if (last != NULL)
+        *last = was_last;
+    if (was_last && sink->packets != NULL) {
+        sink->ended = 1;
+        tw_packets_ended(array, sink->packets, cycle);
+    }
+    tw_stream_free(array, from);
+    return at;
+}
+
+void tw_stream_free(struct tw_array *array, struct tw_stream *stream)
+{
+    uint64_t freed = stream->written;
+    for (unsigned i = 0; i < stream->n_branches; i++) {
+        const struct tw_branch *b = &stream->branches[i];
+        uint64_t position = b->sink != NULL ? b->sink->next : tw_packets_position(b->packets);
+        freed = position < freed ? position : freed;
+    }
+    if (stream->n_branches > 0 && freed > stream->freed)
+        stream->freed = freed;
+    if (!stream->blocked || tw_stream_room(stream) == 0)
+        return;
+    stream->blocked = 0;
+    uint64_t time = 0;
+    if (stream->written >= stream->capacity)
+        time = stream->taken[slot(stream->written - stream->capacity)];
+    tw_array_wake(array, stream->actor, time);
+}
