@@ -1,29 +1,10 @@
 #include "image/aie_partition.h"
 
 #include "base/little_endian.h"
+#include "image/aie_partition_format.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* Byte offsets by XRT's xclbin.h. An array is its count and the offset of its entries in the section, 32 bits each. */
-enum {
-    HEADER_BYTES = 0xb8,
-    HEADER_NAME = 0x04,
-    HEADER_OPERATIONS = 0x08,
-    HEADER_COLUMNS = 0x20,
-    HEADER_START_COLUMNS = 0x28,
-    HEADER_PDIS = 0x78,
-
-    PDI_BYTES = 96,
-    PDI_IMAGE = 16,
-    PDI_GROUPS = 24,
-
-    GROUP_BYTES = 96,
-    GROUP_NAME = 0,
-    GROUP_TYPE = 4,
-    GROUP_PDI_ID = 8,
-    GROUP_KERNELS = 16
-};
 
 struct array {
     uint32_t count;
@@ -41,10 +22,10 @@ static int read_group(const struct tw_view *section, const unsigned char *at, st
                       struct tw_error *err)
 {
     struct array kernels;
-    *group = (struct tw_cdo_group){.type = at[GROUP_TYPE], .pdi_id = tw_load_u64(at + GROUP_PDI_ID)};
-    int code = tw_view_string(section, tw_load_u32(at + GROUP_NAME), "the name of a CDO group", &group->name, err);
+    *group = (struct tw_cdo_group){.type = at[AIE_GROUP_TYPE], .pdi_id = tw_load_u64(at + AIE_GROUP_PDI_ID)};
+    int code = tw_view_string(section, tw_load_u32(at + AIE_GROUP_NAME), "the name of a CDO group", &group->name, err);
     if (code == 0)
-        code = read_array(section, at + GROUP_KERNELS, 8, "the kernels of a CDO group", &kernels, err);
+        code = read_array(section, at + AIE_GROUP_KERNELS, 8, "the kernels of a CDO group", &kernels, err);
     if (code < 0)
         return code;
     group->n_kernels = kernels.count;
@@ -56,9 +37,9 @@ static int read_pdi(const struct tw_view *section, const unsigned char *at, stru
                     struct tw_error *err)
 {
     struct array image, groups;
-    int code = read_array(section, at + PDI_IMAGE, 1, "a PDI", &image, err);
+    int code = read_array(section, at + AIE_PDI_IMAGE, 1, "a PDI", &image, err);
     if (code == 0)
-        code = read_array(section, at + PDI_GROUPS, GROUP_BYTES, "the CDO groups of a PDI", &groups, err);
+        code = read_array(section, at + AIE_PDI_GROUPS, AIE_GROUP_BYTES, "the CDO groups of a PDI", &groups, err);
     if (code == 0 && groups.count > TW_CDO_GROUPS_MAX)
         code = tw_view_fail(&groups.entries, 0, TW_E_LIMIT, err, "%" PRIu32 " groups of a PDI; at most %d are read",
                             groups.count, TW_CDO_GROUPS_MAX);
@@ -75,7 +56,7 @@ static int check_pdi(const struct tw_aie_partition *p, uint32_t i, size_t *left,
 {
     struct tw_aie_pdi pdi;
     struct tw_cdo_group group;
-    int code = read_pdi(&p->view, p->pdis.data + (size_t)i * PDI_BYTES, &pdi, err);
+    int code = read_pdi(&p->view, p->pdis.data + (size_t)i * AIE_PDI_BYTES, &pdi, err);
     if (code == 0 && pdi.image.size > *left)
         code = tw_view_fail(&pdi.image, 0, TW_E_FORMAT, err,
                             "PDI number %" PRIu32 " has 0x%zx bytes, but with those before it, that is more than the "
@@ -85,7 +66,7 @@ static int check_pdi(const struct tw_aie_partition *p, uint32_t i, size_t *left,
         return code;
     *left -= pdi.image.size;
     for (uint32_t j = 0; code == 0 && j < pdi.n_groups; j++)
-        code = read_group(&p->view, pdi.groups.data + (size_t)j * GROUP_BYTES, &group, err);
+        code = read_group(&p->view, pdi.groups.data + (size_t)j * AIE_GROUP_BYTES, &group, err);
     return code;
 }
 
@@ -93,17 +74,17 @@ int tw_aie_partition_open(const struct tw_view *section, struct tw_aie_partition
 {
     struct tw_view header;
     struct array start_columns, pdis;
-    int code = tw_view_part(section, 0, HEADER_BYTES, "the header of AIE_PARTITION", &header, err);
+    int code = tw_view_part(section, 0, AIE_HEADER_BYTES, "the header of AIE_PARTITION", &header, err);
     if (code < 0)
         return code;
     *p = (struct tw_aie_partition){.view = *section,
-                                   .operations_per_cycle = tw_load_u32(header.data + HEADER_OPERATIONS),
-                                   .columns = tw_load_u16(header.data + HEADER_COLUMNS)};
-    code = tw_view_string(section, tw_load_u32(header.data + HEADER_NAME), "the partition's name", &p->name, err);
+                                   .operations_per_cycle = tw_load_u32(header.data + AIE_HEADER_OPERATIONS),
+                                   .columns = tw_load_u16(header.data + AIE_HEADER_COLUMNS)};
+    code = tw_view_string(section, tw_load_u32(header.data + AIE_HEADER_NAME), "the partition's name", &p->name, err);
     if (code == 0)
-        code = read_array(section, header.data + HEADER_START_COLUMNS, 2, "the start columns", &start_columns, err);
+        code = read_array(section, header.data + AIE_HEADER_START_COLUMNS, 2, "the start columns", &start_columns, err);
     if (code == 0)
-        code = read_array(section, header.data + HEADER_PDIS, PDI_BYTES, "the list of PDIs", &pdis, err);
+        code = read_array(section, header.data + AIE_HEADER_PDIS, AIE_PDI_BYTES, "the list of PDIs", &pdis, err);
     if (code < 0)
         return code;
     p->n_start_columns = start_columns.count;
@@ -127,10 +108,10 @@ uint16_t tw_aie_partition_start(const struct tw_aie_partition *p, uint32_t i)
 /* What was checked when the partition was opened cannot fail now. */
 void tw_aie_partition_pdi(const struct tw_aie_partition *p, uint32_t i, struct tw_aie_pdi *pdi)
 {
-    (void)read_pdi(&p->view, p->pdis.data + (size_t)i * PDI_BYTES, pdi, NULL);
+    (void)read_pdi(&p->view, p->pdis.data + (size_t)i * AIE_PDI_BYTES, pdi, NULL);
 }
 
 void tw_aie_pdi_group(const struct tw_aie_pdi *pdi, uint32_t j, struct tw_cdo_group *group)
 {
-    (void)read_group(&pdi->partition, pdi->groups.data + (size_t)j * GROUP_BYTES, group, NULL);
+    (void)read_group(&pdi->partition, pdi->groups.data + (size_t)j * AIE_GROUP_BYTES, group, NULL);
 }

@@ -1,42 +1,12 @@
 #include "image/pdi.h"
 
 #include "base/little_endian.h"
+#include "image/pdi_format.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Byte offsets and values by bootgen's format of Versal images. Places and sizes in the headers are words of 4 bytes.
- */
-enum {
-    MARKER_BYTES = 16, /* tells the loading port how wide the bus is */
-
-    TABLE_AT = 0x10,
-    TABLE_BYTES = 128,
-    TABLE_VERSION = 0x00,
-    TABLE_IMAGES = 0x04,
-    TABLE_FIRST_IMAGE = 0x08,
-    TABLE_PARTITIONS = 0x0c,
-    TABLE_FIRST_PARTITION = 0x10,
-    TABLE_ID_CODE = 0x18,
-    TABLE_PDI_ID = 0x20,
-    TABLE_IDENTIFICATION = 0x28,
-
-    IMAGE_BYTES = 64,
-    IMAGE_PARTITIONS = 0x04,
-    IMAGE_NAME = 0x10,
-    IMAGE_ID = 0x20,
-
-    PARTITION_BYTES = 128,
-    PARTITION_UNENCRYPTED = 0x04, /* words of data */
-    PARTITION_TOTAL = 0x08,       /* with padding */
-    PARTITION_DATA = 0x20,
-    PARTITION_ATTRIBUTES = 0x24,
-
-    VERSION = 0x00040000,
-    IDENTIFICATION = 0x50504449 /* "IDPP" */
-};
-
-static const uint32_t marker[MARKER_BYTES / 4] = {0x000000dd, 0x11223344, 0x55667788, 0x99aabbcc};
+static const uint32_t marker[PDI_MARKER_BYTES / 4] = PDI_MARKER;
 
 static uint32_t field(const struct tw_view *v, size_t offset)
 {
@@ -60,9 +30,9 @@ static int check_sum(const struct tw_view *header, const char *what, struct tw_e
 
 int tw_pdi_recognise(const struct tw_view *view)
 {
-    if (view->size < MARKER_BYTES)
+    if (view->size < PDI_MARKER_BYTES)
         return 0;
-    for (size_t i = 0; i < MARKER_BYTES / 4; i++)
+    for (size_t i = 0; i < PDI_MARKER_BYTES / 4; i++)
         if (field(view, 4 * i) != marker[i])
             return 0;
     return 1;
@@ -70,16 +40,17 @@ int tw_pdi_recognise(const struct tw_view *view)
 
 static int check_table(const struct tw_view *table, struct tw_error *err)
 {
-    if (field(table, TABLE_IDENTIFICATION) != IDENTIFICATION)
-        return tw_view_fail(table, TABLE_IDENTIFICATION, TW_E_FORMAT, err,
+    if (field(table, PDI_TABLE_IDENTIFICATION) != PDI_IDENTIFICATION)
+        return tw_view_fail(table, PDI_TABLE_IDENTIFICATION, TW_E_FORMAT, err,
                             "the PDI's identification is 0x%" PRIx32 " instead of 0x%x",
-                            field(table, TABLE_IDENTIFICATION), IDENTIFICATION);
+                            field(table, PDI_TABLE_IDENTIFICATION), PDI_IDENTIFICATION);
     int code = check_sum(table, "the PDI's image header table", err);
     if (code < 0)
         return code;
-    if (field(table, TABLE_VERSION) != VERSION)
-        return tw_view_fail(table, TABLE_VERSION, TW_E_UNSUPPORTED, err,
-                            "PDI version 0x%" PRIx32 ", but only 0x%x is known", field(table, TABLE_VERSION), VERSION);
+    if (field(table, PDI_TABLE_VERSION) != PDI_VERSION)
+        return tw_view_fail(table, PDI_TABLE_VERSION, TW_E_UNSUPPORTED, err,
+                            "PDI version 0x%" PRIx32 ", but only 0x%x is known", field(table, PDI_TABLE_VERSION),
+                            PDI_VERSION);
     return TW_OK;
 }
 
@@ -102,20 +73,20 @@ static int open_headers(const struct tw_view *v, uint32_t first_word, uint32_t c
 static int check_partition(const struct tw_pdi *pdi, uint32_t i, size_t *left, struct tw_error *err)
 {
     struct tw_view data, header;
-    int code = tw_view_part(&pdi->partitions, (uint64_t)i * PARTITION_BYTES, PARTITION_BYTES, "a partition header",
-                            &header, err);
+    int code = tw_view_part(&pdi->partitions, (uint64_t)i * PDI_PARTITION_BYTES, PDI_PARTITION_BYTES,
+                            "a partition header", &header, err);
     if (code < 0)
         return code;
-    uint32_t words = field(&header, PARTITION_UNENCRYPTED), total = field(&header, PARTITION_TOTAL);
+    uint32_t words = field(&header, PDI_PARTITION_UNENCRYPTED), total = field(&header, PDI_PARTITION_TOTAL);
     if (words > total)
-        return tw_view_fail(&header, PARTITION_UNENCRYPTED, TW_E_FORMAT, err,
+        return tw_view_fail(&header, PDI_PARTITION_UNENCRYPTED, TW_E_FORMAT, err,
                             "the partition's data has 0x%" PRIx32 " words, more than the 0x%" PRIx32 " it takes in all",
                             words, total);
-    code = tw_view_part(&pdi->view, 4 * (uint64_t)field(&header, PARTITION_DATA), 4 * (uint64_t)total,
+    code = tw_view_part(&pdi->view, 4 * (uint64_t)field(&header, PDI_PARTITION_DATA), 4 * (uint64_t)total,
                         "the data of a partition", &data, err);
     if (code == 0 && data.size > *left)
         code = tw_view_fail(
-            &header, PARTITION_TOTAL, TW_E_FORMAT, err,
+            &header, PDI_PARTITION_TOTAL, TW_E_FORMAT, err,
             "the partitions up to this one, of 0x%" PRIx32 " words, have more data than the PDI; they overlap", total);
     if (code == 0)
         *left -= data.size;
@@ -127,20 +98,20 @@ int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error 
     struct tw_view table;
     if (!tw_pdi_recognise(view))
         return tw_view_fail(view, 0, TW_E_FORMAT, err, "no PDI begins here: its first 16 bytes are a fixed marker");
-    int code = tw_view_part(view, TABLE_AT, TABLE_BYTES, "the PDI's image header table", &table, err);
+    int code = tw_view_part(view, PDI_TABLE_AT, PDI_TABLE_BYTES, "the PDI's image header table", &table, err);
     if (code == 0)
         code = check_table(&table, err);
     if (code < 0)
         return code;
     *pdi = (struct tw_pdi){.view = *view,
-                           .id_code = field(&table, TABLE_ID_CODE),
-                           .pdi_id = field(&table, TABLE_PDI_ID),
-                           .n_images = field(&table, TABLE_IMAGES),
-                           .n_partitions = field(&table, TABLE_PARTITIONS)};
-    code = open_headers(view, field(&table, TABLE_FIRST_IMAGE), pdi->n_images, IMAGE_BYTES, "an image header",
+                           .id_code = field(&table, PDI_TABLE_ID_CODE),
+                           .pdi_id = field(&table, PDI_TABLE_PDI_ID),
+                           .n_images = field(&table, PDI_TABLE_IMAGES),
+                           .n_partitions = field(&table, PDI_TABLE_PARTITIONS)};
+    code = open_headers(view, field(&table, PDI_TABLE_FIRST_IMAGE), pdi->n_images, PDI_IMAGE_BYTES, "an image header",
                         &pdi->images, err);
     if (code == 0)
-        code = open_headers(view, field(&table, TABLE_FIRST_PARTITION), pdi->n_partitions, PARTITION_BYTES,
+        code = open_headers(view, field(&table, PDI_TABLE_FIRST_PARTITION), pdi->n_partitions, PDI_PARTITION_BYTES,
                             "a partition header", &pdi->partitions, err);
     size_t left = view->size;
     for (uint32_t i = 0; code == 0 && i < pdi->n_partitions; i++)
@@ -150,20 +121,21 @@ int tw_pdi_open(const struct tw_view *view, struct tw_pdi *pdi, struct tw_error 
 
 void tw_pdi_image(const struct tw_pdi *pdi, uint32_t i, struct tw_pdi_image *image)
 {
-    const unsigned char *header = pdi->images.data + (size_t)i * IMAGE_BYTES;
+    const unsigned char *header = pdi->images.data + (size_t)i * PDI_IMAGE_BYTES;
 
-    *image = (struct tw_pdi_image){.id = tw_load_u32(header + IMAGE_ID),
-                                   .n_partitions = tw_load_u32(header + IMAGE_PARTITIONS)};
-    memcpy(image->name, header + IMAGE_NAME, TW_PDI_NAME_BYTES);
+    *image = (struct tw_pdi_image){.id = tw_load_u32(header + PDI_IMAGE_ID),
+                                   .n_partitions = tw_load_u32(header + PDI_IMAGE_PARTITIONS)};
+    memcpy(image->name, header + PDI_IMAGE_NAME, TW_PDI_NAME_BYTES);
 }
 
 void tw_pdi_partition(const struct tw_pdi *pdi, uint32_t i, struct tw_pdi_partition *partition)
 {
-    const unsigned char *header = pdi->partitions.data + (size_t)i * PARTITION_BYTES;
-    uint64_t at = 4 * (uint64_t)tw_load_u32(header + PARTITION_DATA);
+    const unsigned char *header = pdi->partitions.data + (size_t)i * PDI_PARTITION_BYTES;
+    uint64_t at = 4 * (uint64_t)tw_load_u32(header + PDI_PARTITION_DATA);
 
-    *partition = (struct tw_pdi_partition){.data = pdi->view, .attributes = tw_load_u32(header + PARTITION_ATTRIBUTES)};
+    *partition =
+        (struct tw_pdi_partition){.data = pdi->view, .attributes = tw_load_u32(header + PDI_PARTITION_ATTRIBUTES)};
     partition->data.data += at;
     partition->data.at += at;
-    partition->data.size = 4 * (size_t)tw_load_u32(header + PARTITION_UNENCRYPTED);
+    partition->data.size = 4 * (size_t)tw_load_u32(header + PDI_PARTITION_UNENCRYPTED);
 }

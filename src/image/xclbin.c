@@ -1,26 +1,12 @@
 #include "image/xclbin.h"
 
 #include "base/little_endian.h"
+#include "image/xclbin_format.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Byte offsets in the header and in a section's header. */
-enum {
-    HEADER_BYTES = 0x1c8,
-    HEADER_LENGTH = 0x130,
-    HEADER_TIMESTAMP = 0x138,
-    HEADER_PLATFORM = 0x160,
-    HEADER_UUID = 0x1a0,
-    HEADER_SECTIONS = 0x1c0,
-
-    SECTION_BYTES = 40,
-    SECTION_NAME = 4,
-    SECTION_OFFSET = 24,
-    SECTION_SIZE = 32
-};
-
-static const char magic[8] = "xclbin2";
+static const char magic[8] = XCLBIN_MAGIC;
 
 int tw_xclbin_recognise(const struct tw_view *view)
 {
@@ -30,10 +16,11 @@ int tw_xclbin_recognise(const struct tw_view *view)
 static int check_sections(const struct tw_xclbin *x, struct tw_error *err)
 {
     for (uint32_t i = 0; i < x->n_sections; i++) {
-        const unsigned char *header = x->headers.data + (size_t)i * SECTION_BYTES;
+        const unsigned char *header = x->headers.data + (size_t)i * XCLBIN_SECTION_BYTES;
         struct tw_view data;
-        int code = tw_view_part(&x->view, tw_load_u64(header + SECTION_OFFSET), tw_load_u64(header + SECTION_SIZE),
-                                tw_xclbin_kind_name(tw_load_u32(header)), &data, err);
+        int code = tw_view_part(&x->view, tw_load_u64(header + XCLBIN_SECTION_OFFSET),
+                                tw_load_u64(header + XCLBIN_SECTION_SIZE), tw_xclbin_kind_name(tw_load_u32(header)),
+                                &data, err);
         if (code < 0)
             return code;
     }
@@ -45,35 +32,35 @@ int tw_xclbin_open(const struct tw_view *view, struct tw_xclbin *xclbin, struct 
     struct tw_view header;
     if (!tw_xclbin_recognise(view))
         return tw_view_fail(view, 0, TW_E_FORMAT, err, "no xclbin begins here: its first bytes are 'xclbin2'");
-    int code = tw_view_part(view, 0, HEADER_BYTES, "the xclbin header", &header, err);
+    int code = tw_view_part(view, 0, XCLBIN_HEADER_BYTES, "the xclbin header", &header, err);
     if (code < 0)
         return code;
-    uint64_t length = tw_load_u64(header.data + HEADER_LENGTH);
+    uint64_t length = tw_load_u64(header.data + XCLBIN_HEADER_LENGTH);
     if (length != view->size)
-        return tw_view_fail(view, HEADER_LENGTH, TW_E_FORMAT, err,
+        return tw_view_fail(view, XCLBIN_HEADER_LENGTH, TW_E_FORMAT, err,
                             "the xclbin header tells a length of %" PRIu64
                             " bytes, but the file has %zu; it is damaged or cut short",
                             length, view->size);
     *xclbin = (struct tw_xclbin){.view = *view,
-                                 .timestamp = tw_load_u64(header.data + HEADER_TIMESTAMP),
-                                 .n_sections = tw_load_u32(header.data + HEADER_SECTIONS)};
-    memcpy(xclbin->platform, header.data + HEADER_PLATFORM, TW_XCLBIN_PLATFORM_BYTES);
-    memcpy(xclbin->uuid, header.data + HEADER_UUID, TW_UUID_BYTES);
-    code = tw_view_table(view, HEADER_BYTES, xclbin->n_sections, SECTION_BYTES, "the xclbin's section headers",
-                         &xclbin->headers, err);
+                                 .timestamp = tw_load_u64(header.data + XCLBIN_HEADER_TIMESTAMP),
+                                 .n_sections = tw_load_u32(header.data + XCLBIN_HEADER_SECTIONS)};
+    memcpy(xclbin->platform, header.data + XCLBIN_HEADER_PLATFORM, TW_XCLBIN_PLATFORM_BYTES);
+    memcpy(xclbin->uuid, header.data + XCLBIN_HEADER_UUID, TW_UUID_BYTES);
+    code = tw_view_table(view, XCLBIN_HEADER_BYTES, xclbin->n_sections, XCLBIN_SECTION_BYTES,
+                         "the xclbin's section headers", &xclbin->headers, err);
     return code < 0 ? code : check_sections(xclbin, err);
 }
 
 void tw_xclbin_section(const struct tw_xclbin *xclbin, uint32_t i, struct tw_xclbin_section *section)
 {
-    const unsigned char *header = xclbin->headers.data + (size_t)i * SECTION_BYTES;
-    uint64_t at = tw_load_u64(header + SECTION_OFFSET);
+    const unsigned char *header = xclbin->headers.data + (size_t)i * XCLBIN_SECTION_BYTES;
+    uint64_t at = tw_load_u64(header + XCLBIN_SECTION_OFFSET);
 
     *section = (struct tw_xclbin_section){.kind = tw_load_u32(header), .data = xclbin->view};
-    memcpy(section->name, header + SECTION_NAME, TW_XCLBIN_NAME_BYTES);
+    memcpy(section->name, header + XCLBIN_SECTION_NAME, TW_XCLBIN_NAME_BYTES);
     section->data.data += at;
     section->data.at += at;
-    section->data.size = (size_t)tw_load_u64(header + SECTION_SIZE);
+    section->data.size = (size_t)tw_load_u64(header + XCLBIN_SECTION_SIZE);
 }
 
 const char *tw_xclbin_kind_name(uint32_t kind)

@@ -1,23 +1,9 @@
 #include "image/xclbin_tables.h"
 
 #include "base/little_endian.h"
+#include "image/xclbin_tables_format.h"
 
 #include <string.h>
-
-/* By XRT's xclbin.h. The entries begin aligned to their largest number: behind the count, or behind four more bytes. */
-enum {
-    MEMORY_BYTES = 40,
-    MEMORY_KIB = 8,
-    MEMORY_BASE = 16,
-    MEMORY_TAG = 24,
-
-    IP_BYTES = 80,
-    IP_PROPERTIES = 4,
-    IP_BASE = 8,
-    IP_NAME = 16,
-
-    CONNECTION_BYTES = 12
-};
 
 static int open_table(const struct tw_view *section, uint32_t first, uint32_t entry_bytes, const char *what,
                       struct tw_table *table, struct tw_error *err)

@@ -6,7 +6,7 @@
 
 static void add(struct tw_control_writer *w, const uint32_t *words, size_t n)
 {
-    tw_word_list_add_all(&w->list, words, n);
+    tw_byte_list_words(&w->list, words, n);
 }
 
 #define ADD(w, ...) add(w, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
@@ -64,12 +64,12 @@ int tw_control_writer_finish(struct tw_control_writer *w, unsigned char **bytes,
     else if (w->list.size > UINT32_MAX)
         code = tw_fail(err, TW_E_LIMIT, "control code of %zu bytes; its header takes at most 4 GiB", w->list.size);
     if (code < 0) {
-        tw_word_list_free(&w->list);
+        tw_byte_list_free(&w->list);
         *w = (struct tw_control_writer){0};
         return code;
     }
-    tw_word_list_set(&w->list, 2, w->n_ops);
-    tw_word_list_set(&w->list, 3, (uint32_t)w->list.size);
+    tw_byte_list_set_u32(&w->list, 8, w->n_ops);
+    tw_byte_list_set_u32(&w->list, 12, (uint32_t)w->list.size);
     *bytes = w->list.bytes;
     *size = w->list.size;
     *w = (struct tw_control_writer){0};

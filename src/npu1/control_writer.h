@@ -13,10 +13,10 @@
 #define TW_NPU1_CONTROL_WRITER_H
 
 #include "npu1/control_op.h"
-#include "npu1/word_list.h"
+#include "npu1/byte_list.h"
 
 struct tw_control_writer {
-    struct tw_word_list list;
+    struct tw_byte_list list;
     uint32_t n_ops;
 };
 

@@ -1,6 +1,6 @@
 #include "npu1/hex_words.h"
 
-#include "npu1/word_list.h"
+#include "npu1/byte_list.h"
 
 #include <string.h>
 
@@ -65,14 +65,14 @@ int tw_hex_words_recognise(const struct tw_view *view)
 int tw_hex_words_read(const struct tw_view *view, unsigned char **bytes, size_t *size, struct tw_error *err)
 {
     struct cursor c = {view->data, view->data, 1};
-    struct tw_word_list list = {0};
+    struct tw_byte_list list = {0};
     int code = TW_OK;
     if (view->size > 0)
         c.end += view->size;
     for (skip_blanks(&c); code == 0 && c.at < c.end; skip_blanks(&c)) {
         uint32_t word;
         if (read_word(&c, &word))
-            tw_word_list_add(&list, word);
+            tw_byte_list_word(&list, word);
         else
             code = tw_fail(err, TW_E_FORMAT,
                            "'%s', line %u: no hexadecimal word of at most eight digits with a blank behind it",
@@ -83,7 +83,7 @@ int tw_hex_words_read(const struct tw_view *view, unsigned char **bytes, size_t 
     if (code == 0 && list.failed)
         code = tw_fail(err, TW_E_MEMORY, "no memory for the words of '%s'", view->file);
     if (code < 0) {
-        tw_word_list_free(&list);
+        tw_byte_list_free(&list);
         return code;
     }
     *bytes = list.bytes;
