@@ -12,6 +12,7 @@ struct tw_unknown {
     int address_sign_extends;    /* a 20-bit register read into r: 0 zero-extends */
     int cond_lock_when_zero;     /* acq.cond, rel.cond act when r26 is: 0 not zero; 1 zero */
     int subtract_carry_is_borrow; /* sub: carry is 0 no-borrow, 1 borrow */
+    int loop_end_loses_part_words; /* st.s8, st.s16 at the end of a short hardware loop: 0 are done; 1 are lost (reported) */
 
     /* firmware */
     int load_keeps_array;        /* a PDI loaded in place of another: 0 the array is reset first */

@@ -1,0 +1,139 @@
+/* What operations do in the tick of their issue, and calls of their functions. */
+#include "emu/core/state.h"
+
+/* ---- reading with a bypass */
+
+/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. */
+static void overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
+                    const struct tw_core_flight *from)
+{
+    unsigned begin = piece->from > l->to ? piece->from : l->to;
+    unsigned piece_end = (unsigned)piece->from + piece->bytes, landing_end = (unsigned)l->to + l->bytes;
+    unsigned end = piece_end < landing_end ? piece_end : landing_end;
+
+    if (begin < end)
+        memcpy(copy + (begin - piece->from), from->bytes + l->from + (begin - l->to), end - begin);
+}
+
+/* Whether a bypass brings any part of a piece in this tick. */
+static int is_bypassed(const struct tw_core *c, const struct tw_core_piece *piece)
+{
+    const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+
+    for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
+        const struct tw_core_landing *l = t->list[CORE_BYPASS][i].what;
+        if (l->bypass == piece->bypass && piece->from < l->to + l->bytes && l->to < piece->from + piece->bytes)
+            return 1;
+    }
+    return 0;
+}
+
+static void take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
+{
+    const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+
+    for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
+        const struct tw_core_landing *l = t->list[CORE_BYPASS][i].what;
+        if (l->bypass == piece->bypass)
+            overlay(copy, piece, l, t->list[CORE_BYPASS][i].flight);
+    }
+}
+
+void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
+{
+    tw_core_copy(f->bytes + piece->to, c->file + piece->from, piece->bytes);
+    if (piece->bypass != TW_BYPASS_NONE && is_bypassed(c, piece))
+        take_bypassed(c, piece, f->bytes + piece->to);
+}
+
+/* ---- calls */
+
+static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    for (unsigned i = 0; i < op->n_bypassed; i++) {
+        const struct tw_core_piece *piece = &op->bypassed[i];
+        op->in[op->bypassed_values[i]] = c->file + piece->from;
+        if (is_bypassed(c, piece)) {
+            tw_core_capture(c, piece, f);
+            op->in[op->bypassed_values[i]] = f->bytes + piece->to;
+        }
+    }
+}
+
+void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
+{
+    for (unsigned i = 0; i < op->n_patches_in; i++)
+        op->in[op->patches_in[i].value] = f->bytes + op->patches_in[i].at;
+    for (unsigned i = 0; i < op->n_patches_out; i++)
+        op->out[op->patches_out[i].value] = f->bytes + op->patches_out[i].at;
+}
+
+void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    tw_core_set_places(op, f);
+    if (op->n_bypassed > 0)
+        set_bypassed(c, op, f);
+    const char *reason = op->row->function(op->row, c->kernels, op->in, op->out);
+    if (reason != NULL)
+        tw_core_fail(c, TW_E_UNSUPPORTED, op, "%s", reason);
+}
+
+/* ---- at issue */
+
+void tw_core_issue_unknown(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    (void)f;
+    tw_core_fail(c, TW_E_UNSUPPORTED, op, "this instruction is not modelled");
+}
+
+void tw_core_issue_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    tw_core_call(c, op, f);
+}
+
+void tw_core_issue_captures(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    for (unsigned i = 0; i < op->n_captures; i++)
+        tw_core_capture(c, &op->captures[i], f);
+    if (op->calls)
+        tw_core_call(c, op, f);
+}
+
+void tw_core_issue_word_move(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    uint32_t value;
+
+    (void)c;
+    (void)f;
+    memcpy(&value, op->from, sizeof value);
+    value &= op->mask;
+    memcpy(op->to, &value, sizeof value);
+}
+
+void tw_core_issue_move(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    (void)c;
+    (void)f;
+    memmove(op->to, op->from, op->bytes);
+}
+
+/* An immediate whose register is written later, or that must not be written before others have read it. */
+void tw_core_issue_constant(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    (void)c;
+    memcpy(f->bytes + op->data_at, op->immediates, sizeof op->immediates[0]);
+}
+
+void tw_core_issue_special_move(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    uint32_t sign = (uint32_t)1 << (TW_ADDRESS_BITS - 1), value;
+
+    if (op->reads_clock)
+        memcpy(c->file + c->places[TW_R_tile_cntr].offset, &c->clock, sizeof c->clock);
+    tw_core_issue_captures(c, op, f);
+    if (!op->extends_sign)
+        return;
+    memcpy(&value, f->bytes + op->data_at, sizeof value);
+    value = (value ^ sign) - sign;
+    memcpy(f->bytes + op->data_at, &value, sizeof value);
+}

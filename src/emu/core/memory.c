@@ -1,0 +1,120 @@
+/* Data memory as the core sees it, and its banks. */
+#include "emu/core/state.h"
+
+enum {
+    LOGICAL_BANK_SHIFT = 14, /* 4 of 16 KiB, each two physical ones that take turns every 16 bytes */
+    PHYSICAL_BANK_SHIFT = 4,
+    PHYSICAL_BANK_BYTES = 16
+};
+
+/* The banks that an access uses, of all windows. */
+static uint32_t banks_of(unsigned window, uint32_t offset, unsigned bytes)
+{
+    unsigned logical = offset >> LOGICAL_BANK_SHIFT & 3, physical = offset >> PHYSICAL_BANK_SHIFT & 1;
+    uint32_t banks = bytes > PHYSICAL_BANK_BYTES ? 3u : 1u << physical;
+
+    return banks << (2 * logical + TW_DATA_BANKS * window);
+}
+
+static void use_banks(struct tw_core *c, uint32_t banks)
+{
+    c->banks_thrice |= c->banks_twice & banks;
+    c->banks_twice |= c->banks & banks;
+    c->banks |= banks;
+}
+
+/* An address that the access can use, or the core has failed. */
+static uint32_t align(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+{
+    if ((address & (bytes - 1)) == 0)
+        return address;
+    if (c->strict || c->unknown.misaligned_is_an_error)
+        tw_core_fail(c, TW_E_ARGUMENT, op, "it accesses %u bytes at 0x%05x, which is not a multiple of %u", bytes,
+                     (unsigned)address, bytes);
+    return address & ~(uint32_t)(bytes - 1);
+}
+
+/* The memory at an aligned address; NULL: the core has failed. */
+static uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+{
+    uint32_t window = (address - TW_DATA_SOUTH) >> CORE_WINDOW_SHIFT, offset = address & (TW_DATA_BYTES - 1);
+
+    if (address < TW_DATA_SOUTH || window >= TW_WINDOWS || c->windows[window] == NULL) {
+        tw_core_fail(c, TW_E_ARGUMENT, op, "it accesses 0x%05x, where the core has no memory", (unsigned)address);
+        return NULL;
+    }
+    use_banks(c, banks_of(window, offset, bytes));
+    return c->windows[window] + offset;
+}
+
+void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    const struct tw_core_op *op = step->op;
+    unsigned bytes = op->row->bytes;
+    const uint8_t *from = find(c, op, align(c, op, f->address, bytes), bytes);
+    uint8_t *to = f->bytes + op->memory_at;
+
+    if (from == NULL)
+        return;
+    tw_core_copy(to, from, bytes);
+    if (bytes < op->bytes)
+        memset(to + bytes, 0, op->bytes - bytes);
+}
+
+void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    const struct tw_core_op *op = step->op;
+    unsigned bytes = op->row->bytes;
+    uint8_t *to = find(c, op, align(c, op, f->address, bytes), bytes);
+
+    if (to != NULL)
+        tw_core_copy(to, f->bytes + op->memory_at, bytes);
+}
+
+/* ---- stores of 8 and 16 bits: a word is read, changed and written back */
+
+enum { PART_WORD = 4 };
+
+void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    const struct tw_core_op *op = step->op;
+
+    f->address = align(c, op, f->address, op->row->bytes);
+    const uint8_t *from = find(c, op, f->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+    if (from != NULL)
+        memcpy(f->bytes + op->memory_at, from, PART_WORD);
+}
+
+void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    const struct tw_core_op *op = step->op;
+    uint8_t *to = find(c, op, f->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+
+    if (to == NULL || f->skip)
+        return;
+    memcpy(f->bytes + op->memory_at + f->address % PART_WORD, f->bytes + op->data_at, op->row->bytes);
+    memcpy(to, f->bytes + op->memory_at, PART_WORD);
+}
+
+/* ---- tables: four addresses at once */
+
+enum { TABLE_READS = 4, TABLE_BYTES = 8, TABLE_ODD = 16 /* the second copy of the table lies in the other bank */ };
+
+void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    const struct tw_core_op *op = step->op;
+    unsigned mask = (unsigned)op->row->b - 1, half = (unsigned)op->row->c;
+
+    for (unsigned i = 0; i < TABLE_READS && !c->failed; i++) {
+        uint32_t address;
+        memcpy(&address, f->bytes + op->data_at + (size_t)(half * TABLE_READS + i) * sizeof address, sizeof address);
+        address = (address & ((1u << TW_ADDRESS_BITS) - 1) & ~mask) | (i % 2 == 1 ? TABLE_ODD : 0);
+        if ((address & (TW_DATA_BYTES - 1)) > TW_DATA_BYTES - TABLE_BYTES) {
+            tw_core_fail(c, TW_E_ARGUMENT, op, "it reads 8 bytes at 0x%05x, beyond the memory's end", (unsigned)address);
+            return;
+        }
+        const uint8_t *from = find(c, op, address, TABLE_BYTES);
+        if (from != NULL)
+            memcpy(f->bytes + op->memory_at + (size_t)i * TABLE_BYTES, from, TABLE_BYTES);
+    }
+}

@@ -1,0 +1,481 @@
+/* What one operation does in which tick: captures, calls, accesses, landings. */
+#include "emu/core/state.h"
+
+/* The operation being prepared. */
+struct work {
+    struct tw_core_maker *m;
+    struct tw_core_op *op;
+    const struct tw_schedule_class *class;
+    const struct tw_core_values *values;
+    int direct;
+    unsigned call;  /* cycle in which the function is called */
+    int has_memory; /* the function gets or gives bytes of memory */
+};
+
+static void *make(struct work *w, size_t count, size_t size)
+{
+    return tw_core_make(w->m, count, size);
+}
+
+/* ---- landings */
+
+static enum tw_core_landing_kind landing_kind(unsigned reg, unsigned bytes)
+{
+    if (bytes == 4)
+        return tw_core_is_sticky(reg) ? CORE_LAND_STICKY : CORE_LAND_WORD;
+    return bytes == 32 ? CORE_LAND_32 : bytes == 64 ? CORE_LAND_64 : bytes == 128 ? CORE_LAND_128 : CORE_LAND_BYTES;
+}
+
+static void add_landing(struct work *w, unsigned reg, unsigned bytes, unsigned from, const struct tw_core_value *v)
+{
+    struct tw_core_landing *l = make(w, 1, sizeof *l);
+
+    if (l == NULL)
+        return;
+    *l = (struct tw_core_landing){.from = (uint16_t)from,
+                                  .to = w->m->c->places[reg].offset,
+                                  .bytes = (uint16_t)bytes,
+                                  .kind = landing_kind(reg, bytes),
+                                  .bypass = v->bypass,
+                                  .mask = tw_core_mask(reg)};
+    tw_core_push(w->m, w->op, CORE_LANDINGS, v->cycle - 1u, l);
+    if (v->bypass != TW_BYPASS_NONE)
+        tw_core_push(w->m, w->op, CORE_BYPASS, v->cycle - 1u, l);
+}
+
+/* Whether a register is one piece of the register file. */
+static int is_one_piece(const struct tw_core *c, unsigned reg)
+{
+    unsigned end = c->places[reg].offset;
+
+    for (unsigned i = 0; i < tw_registers[reg].n_leaves; i++) {
+        const struct tw_core_place *leaf = &c->places[tw_registers[reg].leaves[i]];
+        if (leaf->offset != end)
+            return 0;
+        end += leaf->bytes;
+    }
+    return 1;
+}
+
+/* Lets a value of the flight land; one piece for each leaf where the register is not one in the file. */
+static void land(struct work *w, const struct tw_core_value *v, unsigned from)
+{
+    const struct tw_core *c = w->m->c;
+
+    if (is_one_piece(c, v->reg)) {
+        add_landing(w, v->reg, c->places[v->reg].bytes, from, v);
+        return;
+    }
+    for (unsigned i = 0; i < tw_registers[v->reg].n_leaves; i++) {
+        unsigned leaf = tw_registers[v->reg].leaves[i];
+        add_landing(w, leaf, c->places[leaf].bytes, from, v);
+        from += c->places[leaf].bytes;
+    }
+}
+
+/* ---- captures */
+
+static void run_capture(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    tw_core_capture(c, &step->piece, f);
+}
+
+/* Copies a register into the flight in the value's cycle. */
+static void capture(struct work *w, const struct tw_core_value *v, unsigned at, unsigned bytes)
+{
+    struct tw_core_piece piece = {w->m->c->places[v->reg].offset, (uint16_t)at, (uint16_t)bytes, v->bypass};
+
+    if (v->cycle == 1) {
+        w->op->captures[w->op->n_captures++] = piece;
+        return;
+    }
+    struct tw_core_step *step = make(w, 1, sizeof *step);
+    if (step == NULL)
+        return;
+    *step = (struct tw_core_step){run_capture, w->op, piece};
+    tw_core_push(w->m, w->op, CORE_WORK, v->cycle - 1u, step);
+}
+
+static void add_step(struct work *w, enum tw_core_list list, unsigned cycle, tw_core_step_function *run)
+{
+    struct tw_core_step *step = make(w, 1, sizeof *step);
+
+    if (step == NULL)
+        return;
+    *step = (struct tw_core_step){.run = run, .op = w->op};
+    tw_core_push(w->m, w->op, list, cycle - 1u, step);
+}
+
+/* ---- functions */
+
+static void patch(struct tw_core_patch *patches, uint8_t *n, unsigned value, unsigned at)
+{
+    patches[(*n)++] = (struct tw_core_patch){(uint16_t)value, (uint16_t)at};
+}
+
+static void prepare_input(struct work *w, unsigned k)
+{
+    const struct tw_core_value *v = &w->values->value[k];
+    struct tw_core_op *op = w->op;
+    unsigned bytes = w->m->c->places[v->reg].bytes;
+
+    if (v->is_immediate) {
+        op->in[k] = &op->immediates[k];
+    } else if (v->cycle < w->call) {
+        unsigned at = tw_core_take_flight(w->m, bytes);
+        capture(w, v, at, bytes);
+        patch(op->patches_in, &op->n_patches_in, k, at);
+    } else {
+        op->in[k] = w->m->c->file + w->m->c->places[v->reg].offset;
+        if (v->bypass == TW_BYPASS_NONE)
+            return;
+        op->bypassed_values[op->n_bypassed] = (uint16_t)k;
+        op->bypassed[op->n_bypassed++] = (struct tw_core_piece){
+            w->m->c->places[v->reg].offset, tw_core_take_flight(w->m, bytes), (uint16_t)bytes, v->bypass};
+    }
+}
+
+static void prepare_output(struct work *w, unsigned k)
+{
+    const struct tw_core_value *v = &w->values->value[k];
+    struct tw_core *c = w->m->c;
+    int is_whole = tw_core_mask(v->reg) == UINT32_MAX && !tw_core_is_sticky(v->reg);
+
+    if (w->direct && v->cycle == 1 && is_whole && is_one_piece(c, v->reg)) {
+        w->op->out[k] = c->file + c->places[v->reg].offset;
+        return;
+    }
+    unsigned at = tw_core_take_flight(w->m, c->places[v->reg].bytes);
+    patch(w->op->patches_out, &w->op->n_patches_out, k, at);
+    land(w, v, at);
+}
+
+static void run_call(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+{
+    tw_core_call(c, step->op, f);
+}
+
+/*
+ * The cycle of the call: when the last input is read, but in time for the first output. Of the inputs only the exception
+ * masks (crFPMask) are read after the first output has landed; they decide on flags alone.
+ */
+static unsigned call_cycle(const struct work *w, unsigned least)
+{
+    unsigned last = least, first = CORE_LATEST;
+
+    for (unsigned i = 0; i < w->values->n; i++) {
+        const struct tw_core_value *v = &w->values->value[i];
+        if (v->is_address)
+            continue;
+        if (v->is_out && v->cycle < first)
+            first = v->cycle;
+        if (!v->is_out && !v->is_immediate && v->cycle > last)
+            last = v->cycle;
+    }
+    return last < first ? last : first;
+}
+
+/* Room for all that may refer to values. */
+static void make_lists(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+    unsigned n = w->has_memory ? TW_VALUES_MAX : w->values->n;
+
+    op->n_values = (uint8_t)n;
+    op->in = make(w, n, sizeof *op->in);
+    op->out = make(w, n, sizeof *op->out);
+    op->patches_in = make(w, n, sizeof *op->patches_in);
+    op->patches_out = make(w, n, sizeof *op->patches_out);
+    op->captures = make(w, n, sizeof *op->captures);
+    op->bypassed = make(w, n, sizeof *op->bypassed);
+    op->bypassed_values = make(w, n, sizeof *op->bypassed_values);
+}
+
+/* Inputs and outputs of the function, called in the cycle w->call. */
+static void prepare_values(struct work *w)
+{
+    for (unsigned k = 0; k < w->values->n && !w->m->failed; k++) {
+        const struct tw_core_value *v = &w->values->value[k];
+        if (v->is_immediate)
+            w->op->immediates[k] = v->immediate;
+        if (v->is_address)
+            continue;
+        if (v->is_out)
+            prepare_output(w, k);
+        else
+            prepare_input(w, k);
+    }
+}
+
+static void prepare_call(struct work *w)
+{
+    prepare_values(w);
+    if (w->call == 1)
+        w->op->calls = 1;
+    else
+        add_step(w, CORE_WORK, w->call, run_call);
+}
+
+/* ---- moves */
+
+static const struct tw_core_value *find_value(const struct tw_core_values *values, int is_out)
+{
+    for (unsigned i = 0; i < values->n; i++)
+        if (values->value[i].is_out == is_out && !values->value[i].is_address)
+            return &values->value[i];
+    return NULL;
+}
+
+/* Straight from a register or an immediate to a register. */
+static void prepare_direct_move(struct work *w, const struct tw_core_value *from, const struct tw_core_value *to)
+{
+    struct tw_core *c = w->m->c;
+    struct tw_core_op *op = w->op;
+
+    op->immediates[0] = from->immediate;
+    op->from = from->is_immediate ? (const uint8_t *)op->immediates : c->file + c->places[from->reg].offset;
+    op->to = c->file + c->places[to->reg].offset;
+    op->bytes = c->places[to->reg].bytes;
+    op->mask = tw_core_mask(to->reg);
+    op->issue = op->bytes == 4 ? tw_core_issue_word_move : tw_core_issue_move;
+}
+
+static int extends_sign(const struct work *w, const struct tw_core_value *from, const struct tw_core_value *to)
+{
+    return w->m->c->unknown.address_sign_extends && !from->is_immediate &&
+           tw_registers[from->reg].bits == TW_ADDRESS_BITS && tw_registers[to->reg].bits == 32;
+}
+
+/* A move: no function, one input, one output. */
+static void prepare_move(struct work *w)
+{
+    const struct tw_core_value *from = find_value(w->values, 0), *to = find_value(w->values, 1);
+    struct tw_core_op *op = w->op;
+
+    if (from == NULL || to == NULL || to->reg == TW_R_CORE_ID)
+        return; /* the core's number cannot be written */
+    op->reads_clock = !from->is_immediate && from->reg == TW_R_tile_cntr;
+    op->extends_sign = (uint8_t)extends_sign(w, from, to);
+    int is_special = op->reads_clock || op->extends_sign;
+    if (w->direct && from->cycle == 1 && to->cycle == 1 && from->bypass == TW_BYPASS_NONE && !is_special) {
+        prepare_direct_move(w, from, to);
+        return;
+    }
+    unsigned bytes = w->m->c->places[to->reg].bytes;
+    unsigned at = tw_core_take_flight(w->m, bytes);
+    op->data_at = (uint16_t)at;
+    op->immediates[0] = from->immediate;
+    op->issue = from->is_immediate ? tw_core_issue_constant
+                : is_special       ? tw_core_issue_special_move
+                                   : tw_core_issue_captures;
+    if (!from->is_immediate)
+        capture(w, from, at, bytes);
+    land(w, to, at);
+}
+
+/* ---- accesses */
+
+static const uint32_t *word_of(struct work *w, unsigned k)
+{
+    const struct tw_core_value *v = &w->values->value[k];
+
+    if (!v->is_immediate)
+        return tw_core_word(w->m->c, v->reg);
+    w->op->immediates[k] = v->immediate;
+    return &w->op->immediates[k];
+}
+
+/* A pointer or counter that changes: straight in its register, or in the flight. */
+static uint32_t *changing(struct work *w, const struct tw_core_value *v, uint16_t *at)
+{
+    if (w->direct && v->cycle == 1)
+        return tw_core_word(w->m->c, v->reg);
+    *at = tw_core_take_flight(w->m, 4);
+    land(w, v, *at);
+    return NULL;
+}
+
+static void take_walk(struct work *w, const struct tw_core_value *v)
+{
+    struct tw_core_address *a = &w->op->address;
+
+    a->walk = tw_core_word(w->m->c, v->reg);
+    a->mode = tw_registers[v->reg].group == TW_G_d3 ? CORE_ADDRESS_3D : CORE_ADDRESS_2D;
+}
+
+static void prepare_address(struct work *w)
+{
+    struct tw_core_address *a = &w->op->address;
+    unsigned outputs = 0;
+
+    for (unsigned k = 0; k < w->values->n; k++) {
+        const struct tw_core_value *v = &w->values->value[k];
+        unsigned group = v->is_immediate ? TW_G_special : tw_registers[v->reg].group;
+        if (!v->is_address)
+            continue;
+        if (v->is_out && outputs++ == 0)
+            a->to = changing(w, v, &a->at);
+        else if (v->is_out && outputs == 2)
+            a->count_to = changing(w, v, &a->count_at);
+        else if (v->is_out)
+            a->outer_to = changing(w, v, &a->outer_at);
+        else if (group == TW_G_d || group == TW_G_d3)
+            take_walk(w, v);
+        else if (!v->is_immediate && (group == TW_G_p || v->reg == TW_R_SP))
+            a->pointer = word_of(w, k);
+        else
+            a->step = word_of(w, k);
+    }
+    if (a->step == NULL)
+        a->step = &w->op->none; /* [ptr] alone */
+    if (a->mode == CORE_ADDRESS_NONE)
+        a->mode = outputs > 0 ? CORE_ADDRESS_POST : CORE_ADDRESS_FIXED;
+    w->op->issue = tw_core_issue_address;
+}
+
+static void prepare_load(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+    const struct tw_core_value *to = find_value(w->values, 1);
+    unsigned bytes = op->row->bytes, memory = w->class->memory_first;
+
+    if (op->row->a == CORE_LOAD_TABLE && op->row->function == NULL) {
+        const struct tw_core_value *from = find_value(w->values, 0);
+        op->data_at = tw_core_take_flight(w->m, w->m->c->places[from->reg].bytes);
+        capture(w, from, op->data_at, w->m->c->places[from->reg].bytes);
+        op->issue = tw_core_issue_captures;
+        op->memory_at = tw_core_take_flight(w->m, bytes);
+        add_step(w, CORE_WORK, memory, tw_core_step_table);
+        land(w, to, op->memory_at);
+        return;
+    }
+    prepare_address(w);
+    if (to != NULL && w->m->c->places[to->reg].bytes > bytes)
+        bytes = w->m->c->places[to->reg].bytes;
+    op->memory_at = tw_core_take_flight(w->m, bytes < 32 ? 32 : bytes);
+    op->bytes = bytes;
+    add_step(w, CORE_WORK, memory, tw_core_step_load);
+    if (op->row->function == NULL) {
+        if (to != NULL)
+            land(w, to, op->memory_at);
+        return;
+    }
+    patch(op->patches_in, &op->n_patches_in, TW_VALUE_MEMORY, op->memory_at);
+    w->call = call_cycle(w, memory);
+    prepare_call(w);
+}
+
+static void prepare_store(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+    const struct tw_core_value *from = find_value(w->values, 0);
+    unsigned bytes = op->row->bytes;
+    int part_word = bytes < 4;
+
+    prepare_address(w);
+    op->memory_at = tw_core_take_flight(w->m, bytes < 32 ? 32 : bytes);
+    if (op->row->function != NULL) {
+        patch(op->patches_out, &op->n_patches_out, TW_VALUE_MEMORY, op->memory_at);
+        w->call = call_cycle(w, 1);
+        prepare_call(w);
+    } else if (from != NULL && part_word) {
+        op->data_at = tw_core_take_flight(w->m, 4);
+        capture(w, from, op->data_at, 4);
+        add_step(w, CORE_WORK, w->class->memory_first, tw_core_step_part_load);
+    } else if (from != NULL) {
+        capture(w, from, op->memory_at, bytes);
+    }
+    add_step(w, CORE_STORES, w->class->memory_last, part_word ? tw_core_step_part_store : tw_core_step_store);
+}
+
+/* ---- what stops the core, and branches */
+
+/* All inputs are taken at issue; outputs get their values from the answer, and land. */
+static void prepare_request(struct work *w)
+{
+    unsigned cycle = tw_core_request_cycle(w->op->row, w->class);
+
+    w->call = 2; /* after the first cycle: so all inputs are captured */
+    for (unsigned k = 0; k < w->values->n && !w->m->failed; k++) {
+        struct tw_core_value v = w->values->value[k];
+        unsigned at = tw_core_take_flight(w->m, v.is_immediate ? 4 : w->m->c->places[v.reg].bytes);
+        v.cycle = v.is_out ? v.cycle : 1;
+        if (v.is_immediate) {
+            w->op->immediates[k] = v.immediate;
+            w->op->in[k] = &w->op->immediates[k];
+        } else if (v.is_out) {
+            patch(w->op->patches_out, &w->op->n_patches_out, k, at);
+            land(w, &v, at);
+        } else {
+            patch(w->op->patches_in, &w->op->n_patches_in, k, at);
+            capture(w, &v, at, w->m->c->places[v.reg].bytes);
+        }
+    }
+    w->op->issue = tw_core_issue_captures;
+    add_step(w, CORE_REQUESTS, cycle, NULL);
+}
+
+static void prepare_branch(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+
+    w->call = 1;
+    prepare_values(w);
+    op->issue = tw_core_issue_branch;
+    if (op->row->a == CORE_BRANCH_CALL)
+        op->data_at = op->patches_out[0].at; /* lr lands from there */
+}
+
+static void prepare_action(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+
+    switch (op->row->action) {
+    case TW_ACTION_COMPUTE:
+        if (op->row->function == NULL) {
+            prepare_move(w);
+            return;
+        }
+        w->call = call_cycle(w, 1);
+        prepare_call(w);
+        op->issue = op->calls ? tw_core_issue_call : tw_core_issue_captures;
+        return;
+    case TW_ACTION_LOAD:
+        prepare_load(w);
+        return;
+    case TW_ACTION_STORE:
+        prepare_store(w);
+        return;
+    case TW_ACTION_ADDRESS:
+        prepare_address(w);
+        return;
+    case TW_ACTION_BRANCH:
+        prepare_branch(w);
+        return;
+    default:
+        prepare_request(w);
+    }
+}
+
+struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_operation *operation, unsigned slot,
+                                   const struct tw_core_values *values, int direct)
+{
+    struct tw_core_op *op = tw_core_make(m, 1, sizeof *op);
+    struct work w = {.m = m, .op = op, .class = tw_operation_schedule(operation), .values = values, .direct = direct};
+
+    if (op == NULL)
+        return NULL;
+    op->row = m->c->rows[operation->instruction];
+    op->slot = (uint8_t)slot;
+    op->bundle = m->bundle;
+    op->operation = *operation;
+    op->issue = tw_core_issue_unknown;
+    if (op->row == NULL)
+        return op;
+    op->issue = tw_core_issue_captures;
+    w.has_memory = op->row->action == TW_ACTION_LOAD || op->row->action == TW_ACTION_STORE;
+    make_lists(&w);
+    if (!m->failed)
+        prepare_action(&w);
+    return op;
+}

@@ -1,0 +1,156 @@
+/* Tick after tick. */
+#include "emu/core/state.h"
+
+/* ---- lists */
+
+static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_core_list list)
+{
+    for (unsigned i = 0; i < t->n[list]; i++) {
+        const struct tw_core_step *step = t->list[list][i].what;
+        step->run(c, step, t->list[list][i].flight);
+    }
+}
+
+static void land_word(struct tw_core *c, const struct tw_core_landing *l, const struct tw_core_flight *f)
+{
+    uint32_t value, old;
+
+    memcpy(&value, f->bytes + l->from, sizeof value);
+    memcpy(&old, c->file + l->to, sizeof old);
+    value &= l->mask;
+    value |= l->kind == CORE_LAND_STICKY ? old : 0;
+    memcpy(c->file + l->to, &value, sizeof value);
+}
+
+static void land(struct tw_core *c, const struct tw_core_tick *t)
+{
+    for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
+        const struct tw_core_landing *l = t->list[CORE_LANDINGS][i].what;
+        const struct tw_core_flight *f = t->list[CORE_LANDINGS][i].flight;
+        if (l->kind <= CORE_LAND_STICKY)
+            land_word(c, l, f);
+        else
+            tw_core_copy(c->file + l->to, f->bytes + l->from, l->bytes);
+    }
+}
+
+static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_core_flight *flights)
+{
+    for (unsigned i = 0; i < b->n_pushes; i++) {
+        const struct tw_core_push *p = &b->pushes[i];
+        struct tw_core_tick *t = &c->ticks[(c->tick + p->delay) % CORE_RING];
+        t->list[p->list][t->n[p->list]++] = (struct tw_core_event){p->what, flights + p->slot};
+    }
+}
+
+/* ---- a tick */
+
+static void issue(struct tw_core *c)
+{
+    struct tw_core_flight *flights = c->flights[c->tick % CORE_RING];
+    struct tw_core_bundle *b = c->at[c->pc / 2];
+
+    if (b == NULL && (b = tw_core_fetch(c)) == NULL)
+        return;
+    if (c->strict && tw_core_check(c, b) != 0)
+        return;
+    for (unsigned i = 0; i < b->n_ops; i++)
+        b->ops[i]->issue(c, b->ops[i], flights + b->ops[i]->slot);
+    push(c, b, flights);
+    c->counts.bundles++;
+    tw_core_go_on(c, b);
+}
+
+/* Accesses of one tick to one bank take turns. */
+static void wait_for_banks(struct tw_core *c)
+{
+    unsigned stalls = c->banks_thrice != 0 ? 2 : c->banks_twice != 0;
+
+    c->counts.bank_stalls += stalls;
+    c->clock += stalls;
+    c->banks = c->banks_twice = c->banks_thrice = 0;
+}
+
+/* Returns 1 when one comes up; it is then known to c->request. */
+static int ask(struct tw_core *c, struct tw_core_tick *t)
+{
+    while (c->asked < t->n[CORE_REQUESTS] && !c->failed) {
+        const struct tw_core_event *e = &t->list[CORE_REQUESTS][c->asked++];
+        const struct tw_core_step *step = e->what;
+        if (tw_core_ask(c, step->op, e->flight)) {
+            c->asking = step->op;
+            c->asking_flight = e->flight;
+            c->state = TW_CORE_REQUEST;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_empty(const struct tw_core *c)
+{
+    for (unsigned i = 0; i < CORE_RING; i++)
+        for (unsigned list = 0; list < CORE_LISTS; list++)
+            if (c->ticks[i].n[list] != 0)
+                return 0;
+    return 1;
+}
+
+/* After done: what is under way comes to its end. */
+static void end(struct tw_core *c)
+{
+    if (c->ending > 0 && (--c->ending == 0 || (c->ending <= CORE_LATEST - TW_DONE_DISTANCE && is_empty(c))))
+        c->state = TW_CORE_DONE;
+}
+
+static void next_tick(struct tw_core *c, struct tw_core_tick *t)
+{
+    memset(t->n, 0, sizeof t->n);
+    c->asked = 0;
+    c->tick++;
+    c->clock++;
+    if (c->banks_twice != 0)
+        wait_for_banks(c);
+    c->banks = 0;
+    if (c->strict)
+        tw_core_next_tick(c);
+}
+
+static void run_tick(struct tw_core *c)
+{
+    struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+
+    if (t->n[CORE_REQUESTS] != 0 && ask(c, t))
+        return;
+    run_steps(c, t, CORE_WORK);
+    run_steps(c, t, CORE_STORES);
+    if (!c->failed && c->ending == 0)
+        issue(c);
+    land(c, t);
+    next_tick(c, t);
+    if (c->failed)
+        c->state = TW_CORE_FAILED;
+    else if (c->ending > 0)
+        end(c);
+}
+
+enum tw_core_state tw_core_run(struct tw_core *c, uint64_t until, struct tw_error *err)
+{
+    while (c->state == TW_CORE_RUNNING && c->clock < until)
+        run_tick(c);
+    if (c->state == TW_CORE_FAILED && err != NULL)
+        *err = c->error;
+    return c->state;
+}
+
+void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)
+{
+    if (c->state != TW_CORE_REQUEST)
+        return;
+    if (answer->cycle > c->clock) {
+        c->counts.request_stalls += answer->cycle - c->clock;
+        c->clock = answer->cycle;
+    }
+    tw_core_take_answer(c->asking, c->asking_flight, answer);
+    c->state = TW_CORE_RUNNING;
+}

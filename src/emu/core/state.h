@@ -1,0 +1,423 @@
+/*
+ * The core while it works:
+ *
+ *   registers.c   where registers lie in the register file
+ *   decode.c      bundles to what is done in which cycle; each once, when it is first reached
+ *   prepare.c     the parts of one operation: captures, calls, accesses, landings
+ *   hazards.c     what strict mode has to know of a bundle, and its checks
+ *   address.c     pointers and their walks
+ *   memory.c      data memory, banks
+ *   branch.c      jumps, hardware loops, done
+ *   request.c     what others must answer: locks, streams, the cascade, the tile's registers
+ *   run.c         cycle after cycle
+ *
+ * Time. A tick is a cycle in which the pipeline moves: the bundle of tick t reads an operand of cycle r in tick t + r - 1,
+ * and what it writes in cycle w can be read from tick t + w on. Stalls lie between ticks and are only counted. In each
+ * tick, in this order: requests come up; what older bundles do late is done (captures, loads, functions with late
+ * operands), then stores; the tick's bundle reads, and computes what needs no later operand; results land.
+ *
+ * An operation's values on their way lie in its flight: one buffer for each slot of each of the last bundles.
+ */
+#ifndef TW_EMU_CORE_STATE_H
+#define TW_EMU_CORE_STATE_H
+
+#include "emu/core.h"
+#include "emu/semantics.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+enum {
+    CORE_RING = 16, /* ticks that are kept; nothing takes longer than CORE_LATEST */
+    CORE_LATEST = 11,
+    CORE_PROGRAM_SLOTS = TW_PROGRAM_BYTES / 2, /* places where a bundle may begin */
+    CORE_FLIGHT_BYTES = 1024,
+    CORE_LEAF_WORDS = 3, /* sets of leaves: the smallest registers, of which all others consist */
+    CORE_LEAVES_MAX = 64 * CORE_LEAF_WORDS,
+    CORE_FILE_BYTES = 3072,
+    CORE_PER_DELAY_MAX = 16, /* of one list's entries of one bundle */
+    CORE_LIST_MAX = CORE_LATEST * CORE_PER_DELAY_MAX,
+    CORE_HELD_TICKS = 1024, /* of the reservation table, before it moves back to its beginning */
+    CORE_WINDOW_SHIFT = 16  /* an address's window and its offset there */
+};
+
+struct tw_core;
+struct tw_core_op;
+struct tw_core_bundle;
+
+struct tw_core_flight {
+    alignas(64) uint8_t bytes[CORE_FLIGHT_BYTES];
+    uint32_t address;
+    uint8_t skip; /* a store that is lost */
+};
+
+/* A piece of the register file that is copied into a flight. */
+struct tw_core_piece {
+    uint16_t from, to, bytes;
+    uint8_t bypass;
+};
+
+/* A result that lands: from a flight into the register file. */
+enum tw_core_landing_kind { CORE_LAND_WORD, CORE_LAND_STICKY, CORE_LAND_32, CORE_LAND_64, CORE_LAND_128, CORE_LAND_BYTES };
+struct tw_core_landing {
+    uint16_t from, to, bytes;
+    uint8_t kind, bypass;
+    uint32_t mask; /* of a word */
+};
+
+/* Which entry of in or out points into the flight. */
+struct tw_core_patch {
+    uint16_t value, at;
+};
+
+/* What an operation does late. */
+struct tw_core_step;
+typedef void tw_core_step_function(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+struct tw_core_step {
+    tw_core_step_function *run;
+    struct tw_core_op *op;
+    struct tw_core_piece piece;
+};
+
+enum tw_core_address_mode {
+    CORE_ADDRESS_NONE,
+    CORE_ADDRESS_FIXED,  /* [ptr, step] */
+    CORE_ADDRESS_POST,   /* [ptr], step */
+    CORE_ADDRESS_2D,
+    CORE_ADDRESS_3D
+};
+struct tw_core_address {
+    uint8_t mode;
+    const uint32_t *pointer;
+    const uint32_t *step; /* a register or the immediate */
+    const uint32_t *walk; /* m, dn, dj, dc; then the outer ones */
+    uint32_t *to, *count_to, *outer_to;         /* NULL: at these places of the flight */
+    uint16_t at, count_at, outer_at;
+};
+
+struct tw_core_op {
+    void (*issue)(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
+    const struct tw_semantics *row;
+    const void **in; /* of the function's values; entries that lie in a flight are set before each call */
+    void **out;
+    struct tw_core_patch *patches_in, *patches_out;
+    struct tw_core_piece *captures; /* at issue */
+    struct tw_core_piece *bypassed; /* values of in that a bypass may bring: to = place in the flight for a mixed one */
+    uint16_t *bypassed_values;
+    uint8_t n_patches_in, n_patches_out, n_captures, n_bypassed;
+    uint8_t n_values;
+    struct tw_core_address address;
+    /* A move: straight from one place to another. */
+    const uint8_t *from;
+    uint8_t *to;
+    uint32_t mask, bytes;
+    uint16_t memory_at; /* place in the flight of the bytes of memory */
+    uint16_t data_at;   /* of the values of a request or a part-word store, in order, each in 4 or more bytes */
+    uint8_t slot;
+    uint8_t calls;        /* the function is called at issue */
+    uint8_t reads_clock;  /* a move from the tile's timer */
+    uint8_t extends_sign; /* a move of an address, by unknown.h */
+    uint32_t immediates[TW_OPERANDS_MAX], none; /* none: 0 */
+    const struct tw_core_bundle *bundle;
+    struct tw_operation operation;
+};
+
+enum tw_core_list { CORE_REQUESTS, CORE_WORK, CORE_STORES, CORE_LANDINGS, CORE_BYPASS, CORE_LISTS };
+
+/* Something that a bundle puts into a list of a later tick (or of its own). */
+struct tw_core_push {
+    const void *what;
+    uint8_t list, delay, slot;
+};
+
+struct tw_core_event {
+    const void *what; /* struct tw_core_step or struct tw_core_landing */
+    struct tw_core_flight *flight;
+};
+
+struct tw_core_tick {
+    uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
+    struct tw_core_event list[CORE_LISTS][CORE_LIST_MAX];
+};
+
+/* ---- strict mode */
+
+struct tw_core_leaves {
+    uint64_t words[CORE_LEAF_WORDS];
+};
+
+/* A leaf that a bundle reads or writes, `delay` ticks after its issue. */
+struct tw_core_access {
+    uint8_t leaf, delay, bypass, slot;
+    uint8_t is_needed; /* a read that asks for a value: the upper parts of a multiplier's operand may stay unwritten */
+    uint8_t operand;
+};
+
+struct tw_core_unit_use {
+    uint8_t delay;
+    uint32_t holds, avoids; /* bit sets of TW_U_* */
+};
+
+struct tw_core_hazards {
+    struct tw_core_leaves reads, writes;
+    struct tw_core_leaves needs; /* reads that ask for a value */
+    struct tw_core_leaves old;                 /* out of their time on purpose */
+    struct tw_core_access *read, *write;
+    struct tw_core_unit_use *units;
+    uint8_t n_read, n_write, n_units, n_late_reads;
+    uint8_t broken_unit; /* 1 + unit that its own operations need twice in one cycle */
+};
+
+struct tw_core_bundle {
+    uint32_t address, next; /* next: of the bundle behind it */
+    uint32_t link;          /* behind the delay slots, for jl; or CORE_NO_LINK */
+    uint8_t n_ops, n_pushes;
+    uint8_t sets_loop, part_word, branches;
+    struct tw_core_op **ops;
+    struct tw_core_push *pushes;
+    struct tw_core_hazards hazards;
+};
+
+/* ---- the core */
+
+/* Where a register lies. */
+struct tw_core_place {
+    uint16_t offset, bytes;
+    uint8_t leaf; /* its number, for those that have no parts */
+};
+
+struct tw_core_pool_block;
+struct tw_core_pool {
+    struct tw_core_pool_block *blocks; /* in use, the newest first */
+    struct tw_core_pool_block *spare;
+};
+
+struct tw_core_old {
+    uint32_t address;
+    struct tw_core_leaves leaves;
+};
+
+struct tw_core {
+    alignas(64) uint8_t file[CORE_FILE_BYTES];
+    struct tw_core_bundle *at[CORE_PROGRAM_SLOTS + 1];
+    struct tw_core_tick ticks[CORE_RING];
+    struct tw_core_flight flights[CORE_RING][TW_SLOT_COUNT];
+
+    enum tw_core_state state;
+    uint64_t tick, clock;
+    uint32_t pc, target;
+    uint8_t delay_slots;   /* that a taken branch still has, its own bundle included */
+    uint8_t ending;        /* done: ticks until all is over */
+    uint8_t loop_end_set;  /* LE has been written since the reset */
+    uint8_t asked;         /* of the tick's requests */
+    uint32_t banks, banks_twice, banks_thrice; /* that this tick's accesses use */
+    uint32_t loop_set_at;  /* strict: address of the last bundle that wrote LC, LS or LE, +1; 0: none */
+    uint32_t *loop_count, *loop_start, *loop_end;
+    struct tw_core_counts counts;
+    struct tw_core_request request;
+    struct tw_core_op *asking;
+    struct tw_core_flight *asking_flight;
+
+    /* strict mode */
+    struct tw_core_leaves pending, late, written;
+    uint64_t lands[CORE_LEAVES_MAX]; /* the last tick in which a write of the leaf lands */
+    uint64_t read_in[CORE_LEAVES_MAX]; /* the last tick in which a late operand is read from it */
+    uint8_t lands_bypass[CORE_LEAVES_MAX], read_bypass[CORE_LEAVES_MAX];
+    uint32_t held[CORE_HELD_TICKS + 2 * CORE_RING], avoided[CORE_HELD_TICKS + 2 * CORE_RING];
+    uint32_t held_at; /* the place of the tick in them */
+
+    int strict;
+    struct tw_unknown unknown;
+    const struct tw_vector_kernels *kernels;
+    uint8_t *windows[TW_WINDOWS];
+    char name[64];
+    struct tw_core_place places[TW_R_COUNT];
+    uint16_t leaf_registers[CORE_LEAVES_MAX];
+    const struct tw_semantics *rows[TW_I_COUNT];
+    uint8_t program[TW_PROGRAM_BYTES];
+    int decoded;            /* something stands in `at` */
+    uint64_t emptied;       /* the tick in which program memory was last written */
+    struct tw_core_pool pools[2]; /* of bundles: in use, and those that may still be in flight */
+    struct tw_core_old *old;
+    size_t n_old;
+    int failed; /* in this tick */
+    struct tw_error error;
+};
+
+#define CORE_NO_LINK UINT32_MAX
+
+/* ---- errors (core.c) */
+
+/* Stops the core with an error; op may be NULL. The sentence gets the core's name, the address, the instruction and the
+ * cycle in front. */
+void tw_core_fail(struct tw_core *c, int code, const struct tw_core_op *op, const char *fmt, ...) TW_PRINTF(4, 5);
+
+/* ---- memory for bundles (pool.c) */
+
+void *tw_core_pool_get(struct tw_core_pool *pool, size_t size); /* zeroed; NULL when there is none */
+void tw_core_pool_empty(struct tw_core_pool *pool);
+void tw_core_pool_free(struct tw_core_pool *pool);
+
+/* ---- registers (registers.c) */
+
+/* Fails with TW_E_LIMIT when the register file is too small for the tables. */
+int tw_core_place_registers(struct tw_core *c);
+/* All registers zero and unwritten, but those that have a value after a reset. */
+void tw_core_reset_registers(struct tw_core *c);
+
+static inline uint32_t *tw_core_word(struct tw_core *c, unsigned reg)
+{
+    return (uint32_t *)(void *)(c->file + c->places[reg].offset);
+}
+
+/* What may be in the bits of a register of up to 32 bits. */
+static inline uint32_t tw_core_mask(unsigned reg)
+{
+    return tw_registers[reg].bits >= 32 ? UINT32_MAX : ((uint32_t)1 << tw_registers[reg].bits) - 1;
+}
+
+/* Whether the core adds new bits to those that are set. */
+int tw_core_is_sticky(unsigned reg);
+
+static inline void tw_core_leaf_add(struct tw_core_leaves *set, unsigned leaf)
+{
+    set->words[leaf / 64] |= (uint64_t)1 << leaf % 64;
+}
+
+static inline int tw_core_leaf_has(const struct tw_core_leaves *set, unsigned leaf)
+{
+    return (int)(set->words[leaf / 64] >> leaf % 64 & 1);
+}
+
+/* ---- decoding (decode.c, prepare.c, hazards.c) */
+
+/* The bundle at an even address below TW_PROGRAM_BYTES; NULL: the core has failed. */
+struct tw_core_bundle *tw_core_decode(struct tw_core *c, uint32_t address);
+/* The bundle at the program counter, which has not been decoded yet; NULL: the core has failed. */
+struct tw_core_bundle *tw_core_fetch(struct tw_core *c);
+/* Forgets all bundles: program memory, or what is expected of it, has changed. */
+void tw_core_forget(struct tw_core *c);
+
+/* What an operation's values are. */
+struct tw_core_value {
+    uint16_t reg; /* TW_R_*, unless immediate */
+    uint8_t is_immediate, is_out, is_address; /* address: belongs to the access's address, not to its function */
+    uint8_t cycle, bypass;
+    uint32_t immediate;
+};
+struct tw_core_values {
+    unsigned n;
+    struct tw_core_value value[TW_VALUES_MAX];
+};
+void tw_core_list_values(const struct tw_core *c, const struct tw_operation *operation, struct tw_core_values *values);
+
+/* A bundle that is being made; entries go to the pool when all is known. */
+enum { CORE_PUSHES_MAX = 128 };
+struct tw_core_maker {
+    struct tw_core *c;
+    struct tw_core_bundle *bundle;
+    struct tw_core_push pushes[CORE_PUSHES_MAX];
+    unsigned n_pushes;
+    unsigned flight; /* bytes of the flight that are given away */
+    int failed;      /* no memory, or more than the tables' sizes allow for */
+};
+void *tw_core_make(struct tw_core_maker *m, size_t count, size_t size);
+void tw_core_push(struct tw_core_maker *m, const struct tw_core_op *op, enum tw_core_list list, unsigned delay,
+                  const void *what);
+/* direct: what it writes in the first cycle may go straight to the registers. */
+struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_operation *operation, unsigned slot,
+                                   const struct tw_core_values *values, int direct);
+int tw_core_prepare_hazards(struct tw_core_maker *m, const struct tw_bundle *bundle, unsigned slots,
+                            const struct tw_core_values values[TW_SLOT_COUNT]);
+uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes);
+
+/* ---- running: what happens at issue (issue.c, address.c, branch.c), and late (memory.c) */
+
+/* Copies a piece of the register file to its place in the flight, as a reader of this tick sees it. */
+void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
+/* Sets the entries of in and out that lie in the flight. */
+void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f);
+/* Calls the operation's function. */
+void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
+
+typedef void tw_core_issue_function(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
+tw_core_issue_function tw_core_issue_unknown;
+tw_core_issue_function tw_core_issue_call;
+tw_core_issue_function tw_core_issue_captures; /* and calls, when the operation does */
+tw_core_issue_function tw_core_issue_word_move, tw_core_issue_move, tw_core_issue_constant;
+tw_core_issue_function tw_core_issue_special_move;
+tw_core_issue_function tw_core_issue_address;
+tw_core_issue_function tw_core_issue_branch;
+
+void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
+/* Makes the request of an operation whose time has come. Returns 0 when it is none after all. */
+int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
+/* Stores an answer in the flight of the request. */
+void tw_core_take_answer(struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer);
+/* The cycle of an operation in which it asks. */
+unsigned tw_core_request_cycle(const struct tw_semantics *row, const struct tw_schedule_class *class);
+
+/* The next bundle's address after this one; handles delay slots and the hardware loop. */
+void tw_core_go_on(struct tw_core *c, const struct tw_core_bundle *b);
+
+/* Strict mode: checks a bundle before it is issued, and notes what it does. Returns 0, or the core has failed. */
+int tw_core_check(struct tw_core *c, const struct tw_core_bundle *b);
+void tw_core_next_tick(struct tw_core *c);
+
+/* What a row of ours holds in `a`. */
+enum tw_core_branch {
+    CORE_BRANCH_JUMP,
+    CORE_BRANCH_CALL,
+    CORE_BRANCH_RETURN,
+    CORE_BRANCH_IF_ZERO,
+    CORE_BRANCH_UNLESS_ZERO,
+    CORE_BRANCH_COUNT_DOWN, /* jnzd */
+    CORE_BRANCH_DONE
+};
+enum tw_core_ask {
+    CORE_ASK_ACQUIRE,
+    CORE_ASK_RELEASE,
+    CORE_ASK_EVENT,
+    CORE_ASK_STREAM_READ,
+    CORE_ASK_STREAM_WRITE,
+    CORE_ASK_CONTROL_HEADER,
+    CORE_ASK_CASCADE_READ,
+    CORE_ASK_CASCADE_WRITE,
+    CORE_ASK_TILE_READ,
+    CORE_ASK_TILE_WRITE,
+    CORE_ASK_UNKNOWN /* packet headers, halves of the cascade: not modelled */
+};
+/* In `b` of a row: how it asks. */
+enum tw_core_ask_flag { CORE_ASK_NOT_BLOCKING = 1, CORE_ASK_LAST = 2, CORE_ASK_LAST_BY_REGISTER = 4, CORE_ASK_CONDITION = 8 };
+/* In `a` of a load: */
+enum tw_core_load { CORE_LOAD_PLAIN, CORE_LOAD_TABLE };
+
+/* Rows that take the place of others where a switch of unknown.h is not at its default. */
+const struct tw_semantics *tw_core_other_semantics(const struct tw_unknown *unknown, unsigned *count);
+
+/* Copies bytes of one of the usual sizes. */
+static inline void tw_core_copy(void *to, const void *from, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 32:
+        memcpy(to, from, 32);
+        break;
+    case 64:
+        memcpy(to, from, 64);
+        break;
+    case 128:
+        memcpy(to, from, 128);
+        break;
+    default:
+        memcpy(to, from, bytes);
+    }
+}
+
+#endif
