@@ -32,7 +32,8 @@ enum { INSTS_MAX = 64, RUNS_MAX = 10000 };
 
 struct request {
     const char *path, *kernel;
-    struct tw_option_list insts, arguments;
+    struct tw_option_list insts;
+    struct tw_emu_arguments arguments;
     int32_t repeat;
     double clock_ghz;
     uint64_t limit;
@@ -43,7 +44,6 @@ struct request {
 struct work {
     struct tw_emu_program program;
     struct tw_buffers *buffers;
-    struct tw_emu_arguments arguments;
     struct tw_firmware *firmware;
     size_t n_controls;
     struct tw_emu_control controls[INSTS_MAX];
@@ -57,7 +57,6 @@ static void work_free(struct work *w)
     for (size_t i = 0; i < w->n_controls; i++)
         tw_emu_control_close(&w->controls[i]);
     tw_firmware_free(w->firmware);
-    tw_emu_arguments_free(&w->arguments);
     tw_buffers_free(w->buffers);
     tw_emu_program_close(&w->program);
 }
@@ -80,7 +79,7 @@ static int open_controls(struct work *w, const struct request *r, struct tw_erro
     int code = TW_OK;
     for (size_t i = 0; code == TW_OK && i < r->insts.n; i++) {
         struct tw_emu_control *control = &w->controls[w->n_controls++];
-        code = tw_emu_control_open(r->insts.texts[i], w->arguments.addresses, w->arguments.n, control, err);
+        code = tw_emu_control_open(r->insts.texts[i], r->arguments.addresses, r->arguments.n, control, err);
     }
     return code;
 }
@@ -88,19 +87,19 @@ static int open_controls(struct work *w, const struct request *r, struct tw_erro
 static int check_arguments(const struct work *w, const struct request *r, struct tw_error *err)
 {
     int known = w->program.n_arguments >= 0;
-    if (known && w->arguments.n > (size_t)w->program.n_arguments)
-        return tw_fail(err, TW_E_ARGUMENT, "%zu arguments are given, but kernel %s of '%s' takes %d", w->arguments.n,
+    if (known && r->arguments.n > (size_t)w->program.n_arguments)
+        return tw_fail(err, TW_E_ARGUMENT, "%zu arguments are given, but kernel %s of '%s' takes %d", r->arguments.n,
                        w->program.kernel, r->path, w->program.n_arguments);
     return TW_OK;
 }
 
-static int set_up(struct work *w, const struct request *r, struct tw_error *err)
+static int set_up(struct work *w, struct request *r, struct tw_error *err)
 {
     int code = tw_emu_program_open(r->path, r->kernel, &w->program, err);
     if (code == TW_OK)
         code = tw_buffers_create(&w->buffers, err);
     if (code == TW_OK)
-        code = tw_emu_arguments_make(&r->arguments, w->buffers, &w->arguments, err);
+        code = tw_emu_arguments_make(&r->arguments, w->buffers, err);
     if (code == TW_OK)
         code = check_arguments(w, r, err);
     if (code == TW_OK)
@@ -119,8 +118,8 @@ static int run_one(struct work *w, const struct request *r, const char *path, co
 {
     struct tw_command command = {
         .opcode = TW_KERNEL_SEQUENCE,
-        .arguments = w->arguments.addresses,
-        .n_arguments = w->arguments.n,
+        .arguments = r->arguments.addresses,
+        .n_arguments = r->arguments.n,
         .limit = r->limit,
     };
     if (control != NULL) {
@@ -162,7 +161,7 @@ static int print_report(const struct work *w, const struct request *r, struct tw
     return TW_OK;
 }
 
-static int run(const struct request *r)
+static int run(struct request *r)
 {
     struct tw_error err = {0};
     struct work *w = calloc(1, sizeof *w);
@@ -174,7 +173,7 @@ static int run(const struct request *r)
     if (code == TW_OK)
         code = run_all(w, r, &err);
     if (code == TW_OK)
-        code = tw_emu_arguments_save(&w->arguments, &err);
+        code = tw_emu_arguments_save(&r->arguments, &err);
     if (code == TW_OK)
         code = print_report(w, r, &err);
     work_free(w);
@@ -187,15 +186,15 @@ static int run(const struct request *r)
 int tw_cmd_emu(int argc, char **argv)
 {
     const char *insts[INSTS_MAX], *arguments[TW_EMU_ARGUMENTS_MAX];
+    struct tw_option_list texts = {arguments, 0, TW_EMU_ARGUMENTS_MAX};
     struct request r = {
         .insts = {insts, 0, INSTS_MAX},
-        .arguments = {arguments, 0, TW_EMU_ARGUMENTS_MAX},
         .repeat = 1,
         .clock_ghz = 1.0,
     };
     const struct tw_option options[] = {
         {.name = "insts", .kind = TW_OPTION_LIST, .to.list = &r.insts},
-        {.name = "arg", .kind = TW_OPTION_LIST, .to.list = &r.arguments},
+        {.name = "arg", .kind = TW_OPTION_LIST, .to.list = &texts},
         {.name = "kernel", .kind = TW_OPTION_TEXT, .to.text = &r.kernel},
         {.name = "repeat", .kind = TW_OPTION_COUNT, .to.count = &r.repeat, .low = 1, .high = RUNS_MAX},
         {.name = "clock", .kind = TW_OPTION_REAL, .to.real = &r.clock_ghz, .low = 0.1, .high = 10},
@@ -217,5 +216,8 @@ int tw_cmd_emu(int argc, char **argv)
     if (operands != 2)
         return tw_usage_error("emu", "emu run takes one xclbin or PDI");
     r.path = argv[2];
-    return run(&r);
+    int code = tw_emu_arguments_read(&texts, &r.arguments, &err);
+    int exit_code = code < 0 ? tw_usage_error("emu", err.text) : run(&r);
+    tw_emu_arguments_free(&r.arguments);
+    return exit_code;
 }

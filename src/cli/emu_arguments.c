@@ -79,6 +79,17 @@ static int parse(const char *text, struct tw_emu_argument *a, struct tw_error *e
     return parse_fail(text, err);
 }
 
+int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments, struct tw_error *err)
+{
+    *arguments = (struct tw_emu_arguments){0};
+    if (texts->n > TW_EMU_ARGUMENTS_MAX)
+        return tw_fail(err, TW_E_ARGUMENT, "at most %d arguments can be given", TW_EMU_ARGUMENTS_MAX);
+    int code = TW_OK;
+    for (size_t i = 0; code == TW_OK && i < texts->n; i++)
+        code = parse(texts->texts[i], &arguments->list[arguments->n++], err);
+    return code;
+}
+
 static int add_buffer(struct tw_emu_argument *a, struct tw_buffers *buffers, const void *data, struct tw_error *err)
 {
     int code = tw_buffers_add(buffers, a->size, &a->address, &a->bytes, err);
@@ -104,22 +115,14 @@ static int fill(struct tw_emu_argument *a, struct tw_buffers *buffers, struct tw
     return code;
 }
 
-int tw_emu_arguments_make(const struct tw_option_list *texts, struct tw_buffers *buffers,
-                          struct tw_emu_arguments *arguments, struct tw_error *err)
+int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers *buffers, struct tw_error *err)
 {
-    *arguments = (struct tw_emu_arguments){0};
-    if (texts->n > TW_EMU_ARGUMENTS_MAX)
-        return tw_fail(err, TW_E_LIMIT, "at most %d arguments can be given", TW_EMU_ARGUMENTS_MAX);
-    for (size_t i = 0; i < texts->n; i++) {
-        struct tw_emu_argument *a = &arguments->list[arguments->n++];
-        int code = parse(texts->texts[i], a, err);
-        if (code == TW_OK)
-            code = fill(a, buffers, err);
-        if (code < 0)
-            return code;
-        arguments->addresses[i] = a->address;
+    int code = TW_OK;
+    for (size_t i = 0; code == TW_OK && i < arguments->n; i++) {
+        code = fill(&arguments->list[i], buffers, err);
+        arguments->addresses[i] = arguments->list[i].address;
     }
-    return TW_OK;
+    return code;
 }
 
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments)

@@ -22,13 +22,18 @@ struct tw_emu_arguments {
 };
 
 /*
- * Makes the buffers that the texts "in:FILE", "out:BYTES:FILE", "inout:FILE:FILE" and "none" ask for, and fills those
- * that begin as files. Fails with TW_E_ARGUMENT for another text, or as files and tw_buffers_add do. *arguments is
- * released with tw_emu_arguments_free in any case; the buffers are those of `buffers`.
+ * Reads the texts "in:FILE", "out:BYTES:FILE", "inout:FILE:FILE" and "none"; fails with TW_E_ARGUMENT for another one.
+ * *arguments is released with tw_emu_arguments_free in any case; names of outputs point into the texts.
  */
-int tw_emu_arguments_make(const struct tw_option_list *texts, struct tw_buffers *buffers,
-                          struct tw_emu_arguments *arguments, struct tw_error *err);
+int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments,
+                          struct tw_error *err);
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments);
+
+/*
+ * Makes the buffers, which are those of `buffers`, and fills those that begin as files. Fails as files and
+ * tw_buffers_add do.
+ */
+int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers *buffers, struct tw_error *err);
 
 /* Writes the buffers that go to files; each file appears whole or not at all. */
 int tw_emu_arguments_save(const struct tw_emu_arguments *arguments, struct tw_error *err);

@@ -110,7 +110,7 @@ int tw_firmware_run(struct tw_firmware *firmware, const struct tw_command *comma
 int tw_firmware_run_chain(struct tw_firmware *firmware, const struct tw_command *commands, size_t n,
                           struct tw_command_report *reports, size_t *failed, struct tw_error *err);
 
-/* The array, for looking at. It is replaced when a program is loaded in place of another. */
+/* The array, for looking at. */
 struct tw_array *tw_firmware_array(struct tw_firmware *firmware);
 
 #endif

@@ -2,25 +2,6 @@
 
 #include <stdlib.h>
 
-int tw_firmware_new_array(struct tw_firmware *fw, struct tw_error *err)
-{
-    const struct tw_array_options options = {
-        .columns = fw->options.columns,
-        .host = fw->options.host,
-        .kernels = fw->options.kernels,
-        .unknown = &fw->unknown,
-        .strict = fw->options.strict,
-    };
-    struct tw_array *array;
-    int code = tw_array_create(&options, &array, err);
-    if (code < 0)
-        return code;
-    tw_array_free(fw->array);
-    fw->array = array;
-    fw->configured = 0;
-    return TW_OK;
-}
-
 int tw_firmware_create(const struct tw_firmware_options *options, struct tw_firmware **firmware, struct tw_error *err)
 {
     *firmware = NULL;
@@ -33,7 +14,14 @@ int tw_firmware_create(const struct tw_firmware_options *options, struct tw_firm
     fw->options = *options;
     fw->unknown = options->unknown != NULL ? *options->unknown : tw_unknown_defaults;
     fw->loaded = TW_NO_PROGRAM;
-    int code = tw_firmware_new_array(fw, err);
+    const struct tw_array_options array = {
+        .columns = options->columns,
+        .host = options->host,
+        .kernels = options->kernels,
+        .unknown = &fw->unknown,
+        .strict = options->strict,
+    };
+    int code = tw_array_create(&array, &fw->array, err);
     if (code < 0) {
         tw_firmware_free(fw);
         return code;
@@ -78,15 +66,11 @@ static int ensure_loaded(struct tw_firmware *fw, unsigned program, uint64_t limi
     if (program == fw->loaded)
         return TW_OK;
     report->loaded = 1;
-    int code = TW_OK;
-    if (fw->configured && !fw->unknown.load_keeps_array)
-        code = tw_firmware_new_array(fw, err);
+    if (!fw->unknown.load_keeps_array)
+        tw_array_reset(fw->array);
     fw->loaded = TW_NO_PROGRAM;
-    if (code == TW_OK) {
-        fw->configured = 1;
-        fw->end = tw_array_clock(fw->array) + limit;
-        code = tw_firmware_load(fw, &fw->programs[program], err);
-    }
+    fw->end = tw_array_clock(fw->array) + limit;
+    int code = tw_firmware_load(fw, &fw->programs[program], err);
     if (code < 0)
         report->status = TW_FIRMWARE_LOAD_FAILED;
     else

@@ -16,8 +16,7 @@ struct tw_queue_writes {
 struct tw_firmware {
     struct tw_firmware_options options;
     struct tw_unknown unknown;
-    struct tw_array *array; /* never NULL */
-    int configured;         /* commands of a PDI have been done to the array, if only some */
+    struct tw_array *array;
     unsigned n_programs, loaded; /* loaded: TW_NO_PROGRAM at first */
     struct tw_pdi programs[TW_FIRMWARE_PROGRAMS];
     uint32_t words; /* that the PDI being loaded has filled */
@@ -29,9 +28,6 @@ struct tw_firmware {
     int has_waited;
     struct tw_queue_writes queues[TW_FIRMWARE_COLUMNS][TW_NPU1_ROWS][2][TW_DMA_CHANNELS_MAX];
 };
-
-/* A new array in place of what there was. */
-int tw_firmware_new_array(struct tw_firmware *fw, struct tw_error *err);
 
 /* Checks that a PDI is one that can be loaded: its commands are known and for columns that there are. */
 int tw_firmware_check_program(struct tw_firmware *fw, const struct tw_pdi *pdi, struct tw_error *err);

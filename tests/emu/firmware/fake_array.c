@@ -32,6 +32,12 @@ void tw_array_free(struct tw_array *array)
     free(array);
 }
 
+void tw_array_reset(struct tw_array *array)
+{
+    array->n = 0;
+    fake.resets++;
+}
+
 static int record(struct tw_array *array, enum fake_kind kind, uint32_t address, uint32_t mask, uint32_t value,
                   struct tw_error *err)
 {

@@ -16,7 +16,7 @@ enum { FAKE_EVENTS_MAX = 4096 };
 
 /* What all fake arrays together have seen, and what they are to answer. Zero it before each test. */
 struct fake {
-    unsigned created, freed;
+    unsigned created, freed, resets;
     struct tw_array_options options; /* of the last one created */
     size_t n;
     struct fake_event events[FAKE_EVENTS_MAX];

@@ -1,0 +1,255 @@
+/* tilewright emu as a user runs it, on a program without a core: data goes through the shim and comes back. */
+#include "cli/program.h"
+
+#include "emu/firmware/make_control.h"
+#include "image/make_image.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define RUN(f, ...) program_run(f, caught, (const char *const[]){"emu", __VA_ARGS__, NULL})
+
+static const struct streams caught = {NULL, NULL};
+
+enum { WORDS = 64 };
+
+/* A PDI that connects MM2S 0 with S2MM 0 in the shim of column 0, and the control port with the firmware. */
+static void make_loop_pdi(struct made *pdi)
+{
+    struct made cdo = {0};
+    size_t begin = cdo_begin(&cdo);
+    CDO(&cdo, 0x103, 0x3f008, 0x80000000); /* South0 from Ctrl */
+    CDO(&cdo, 0x103, 0x3f100, 0x80000000);
+    CDO(&cdo, 0x103, 0x3f010, 0x80000005); /* South2 from South3 */
+    CDO(&cdo, 0x103, 0x3f114, 0x80000000);
+    CDO(&cdo, 0x102, 0x1f000, 0xc00, 0x400);
+    CDO(&cdo, 0x102, 0x1f004, 0x30, 0x10);
+    cdo_end(&cdo, begin);
+    make_pdi(pdi, &cdo);
+    made_free(&cdo);
+}
+
+/* Argument 0 to argument 1. */
+static void make_loop_control(struct made *m)
+{
+    control_begin(m);
+    control_shim_descriptor(m, 0x1d020, WORDS);
+    control_patch(m, 0x1d024, 1, 0);
+    control_write(m, 0x1d204, 0x80000001);
+    control_shim_descriptor(m, 0x1d000, WORDS);
+    control_patch(m, 0x1d004, 0, 0);
+    control_write(m, 0x1d214, 0);
+    control_wait(m, 0, 0, 1, 1, 0, 0);
+    control_end(m);
+}
+
+struct bench {
+    struct folder folder;
+    char pdi[2 * FOLDER_PATH], control[2 * FOLDER_PATH];
+    char in[2 * FOLDER_PATH + 8], out[2 * FOLDER_PATH + 16]; /* values of --arg */
+    uint32_t data[WORDS];
+};
+
+static void put(const struct folder *f, const char *name, struct made *m, char path[2 * FOLDER_PATH])
+{
+    folder_put(f, name, m->data, m->size);
+    folder_path(f, name, path);
+    made_free(m);
+}
+
+static int set_up(void **state)
+{
+    static struct bench b;
+    char path[2 * FOLDER_PATH];
+    struct made pdi = {0}, control = {0};
+    memset(&b, 0, sizeof b);
+    folder_create(&b.folder);
+    make_loop_pdi(&pdi);
+    put(&b.folder, "loop.pdi", &pdi, b.pdi);
+    make_loop_control(&control);
+    put(&b.folder, "loop.bin", &control, b.control);
+    for (uint32_t i = 0; i < WORDS; i++)
+        b.data[i] = 0x01020304 * (i + 1);
+    folder_put(&b.folder, "in", b.data, sizeof b.data);
+    folder_path(&b.folder, "in", path);
+    snprintf(b.in, sizeof b.in, "in:%s", path);
+    folder_path(&b.folder, "out", path);
+    snprintf(b.out, sizeof b.out, "out:%d:%s", 4 * WORDS, path);
+    *state = &b;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    folder_remove(&((struct bench *)*state)->folder);
+    return 0;
+}
+
+static void assert_out(const struct bench *b, const char *name)
+{
+    size_t size;
+    char *out = folder_get(&b->folder, name, &size);
+    assert_non_null(out);
+    assert_int_equal(size, sizeof b->data);
+    assert_memory_equal(out, b->data, size);
+    free(out);
+}
+
+static void assert_succeeds(struct finished r)
+{
+    if (r.code != 0)
+        fail_msg("%s", r.err);
+    assert_string_equal(r.err, "");
+    program_release(&r);
+}
+
+/* ---- */
+
+static void results_and_report(void **state)
+{
+    const struct bench *b = *state;
+    struct finished r = RUN(&b->folder, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out);
+    assert_string_equal(r.err, "");
+    assert_int_equal(r.code, 0);
+    assert_out(b, "out");
+    assert_non_null(strstr(r.out, "cycles modelled"));
+    assert_non_null(strstr(r.out, "us modelled at 1 GHz"));
+    assert_non_null(strstr(r.out, "7 operations: 2 write, 2 block write, 1 wait, 2 patch; 1 tokens"));
+    program_release(&r);
+}
+
+static void report_as_json(void **state)
+{
+    const struct bench *b = *state;
+    struct finished r = RUN(&b->folder, "run", "--json", "--clock", "1.6", "--repeat", "2", b->pdi, "--insts",
+                            b->control, "--arg", b->in, "--arg", b->out);
+    assert_int_equal(r.code, 0);
+    json_t *all = json_loads(r.out, 0, NULL), *runs = json_object_get(all, "runs");
+    assert_int_equal(json_array_size(runs), 2);
+    json_t *first = json_array_get(runs, 0), *second = json_array_get(runs, 1);
+    json_int_t cycles = json_integer_value(json_object_get(first, "modelled_cycles"));
+    double us = json_real_value(json_object_get(first, "modelled_microseconds"));
+    assert_true(cycles > 38000 && cycles < 100000);
+    assert_true(us > (double)cycles / 1600 * 0.999 && us < (double)cycles / 1600 * 1.001);
+    assert_int_equal(json_integer_value(json_object_get(first, "tokens")), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(first, "counts"), "patch")), 2);
+    assert_true(json_is_true(json_object_get(first, "pdi_loaded")));
+    assert_true(json_is_false(json_object_get(second, "pdi_loaded")));
+    json_decref(all);
+    program_release(&r);
+}
+
+static void control_code_as_text(void **state)
+{
+    const struct bench *b = *state;
+    char path[2 * FOLDER_PATH], *text = calloc(1, 1 << 16);
+    size_t size, used = 0;
+    char *bytes = folder_get(&b->folder, "loop.bin", &size);
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, 4);
+        used += (size_t)sprintf(text + used, "%08X\n", word);
+    }
+    folder_put(&b->folder, "loop.txt", text, used);
+    folder_path(&b->folder, "loop.txt", path);
+    free(text);
+    free(bytes);
+    assert_succeeds(RUN(&b->folder, "run", b->pdi, "--insts", path, "--arg", b->in, "--arg", b->out));
+    assert_out(b, "out");
+}
+
+static void in_and_out_in_one(void **state)
+{
+    const struct bench *b = *state;
+    char from[2 * FOLDER_PATH], to[2 * FOLDER_PATH], both[4 * FOLDER_PATH + 16];
+    const uint32_t zeros[WORDS] = {0};
+    folder_put(&b->folder, "zeros", zeros, sizeof zeros);
+    folder_path(&b->folder, "zeros", from);
+    folder_path(&b->folder, "both", to);
+    snprintf(both, sizeof both, "inout:%s:%s", from, to);
+    assert_succeeds(RUN(&b->folder, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", both));
+    assert_out(b, "both");
+}
+
+static void only_a_pdi(void **state)
+{
+    const struct bench *b = *state;
+    assert_succeeds(RUN(&b->folder, "run", b->pdi));
+}
+
+/* ---- what goes wrong */
+
+static void assert_fails(struct finished r, int code, const char *sentence)
+{
+    assert_int_equal(r.code, code);
+    assert_string_equal(r.out, "");
+    if (strstr(r.err, sentence) == NULL)
+        fail_msg("'%s' is not in: %s", sentence, r.err);
+    assert_ptr_equal(strchr(r.err, '\n'), r.err + strlen(r.err) - 1); /* one line */
+    program_release(&r);
+}
+
+static void failures_say_what(void **state)
+{
+    const struct bench *b = *state;
+    const struct folder *f = &b->folder;
+    char missing[2 * FOLDER_PATH];
+    folder_path(f, "missing", missing);
+    assert_fails(RUN(f, "run", missing), 1, "missing");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", missing), 1, "missing");
+    assert_fails(RUN(f, "run", b->control), 1, "neither an xclbin nor a PDI");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->pdi), 1, "is no control code");
+    assert_fails(RUN(f, "run", b->pdi, "--kernel", "DPU"), 1, "no kernels");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in), 1,
+                 "operation 1 (DDR_PATCH): the control code uses buffer argument 1, but the command has 1");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", "none"), 1, "AXI");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out, "--limit", "30300"), 1,
+                 "limit of cycles");
+    assert_int_equal(folder_count(f, ""), 3); /* nothing was written */
+}
+
+static void command_lines_that_make_no_sense(void **state)
+{
+    const struct bench *b = *state;
+    const struct folder *f = &b->folder;
+    static const char *const bad[] = {"", "in:", "out:x:y", "out:0:y", "out:12", "out:12:", "out:-1:y", "inout:a",
+                                      "inout:a:", "inout::a", "none:", "nothing", "file"};
+    assert_fails(RUN(f, "run"), 2, "one xclbin or PDI");
+    assert_fails(RUN(f, "walk", b->pdi), 2, "run");
+    assert_fails(RUN(f, "run", b->pdi, b->pdi), 2, "one xclbin or PDI");
+    assert_fails(RUN(f, "run", b->pdi, "--clock", "0"), 2, "--clock");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_fails(RUN(f, "run", b->pdi, "--arg", bad[i]), 2, "--arg takes");
+}
+
+static void help_fits_a_screen(void **state)
+{
+    const struct bench *b = *state;
+    struct finished r = RUN(&b->folder, "--help");
+    assert_int_equal(r.code, 0);
+    int lines = 0;
+    for (const char *line = r.out; *line != '\0'; line += strcspn(line, "\n") + 1, lines++)
+        assert_true(strcspn(line, "\n") <= 80);
+    assert_true(lines <= 24);
+    assert_non_null(strstr(r.out, "Example:"));
+    program_release(&r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(results_and_report), TEST(report_as_json),    TEST(control_code_as_text),
+        TEST(in_and_out_in_one),  TEST(only_a_pdi),        TEST(failures_say_what),
+        TEST(help_fits_a_screen), TEST(command_lines_that_make_no_sense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
