@@ -14,10 +14,21 @@ static int check_parts(struct tw_job *const *jobs, unsigned n, struct tw_error *
             return tw_fail(err, TW_E_ARGUMENT, "job number %u of a chain is a chain itself", i);
         if (jobs[i]->context != jobs[0]->context)
             return tw_fail(err, TW_E_ARGUMENT, "job number %u of a chain is of another context than the first", i);
-        if (jobs[i]->opcode != jobs[0]->opcode)
+        if (jobs[i]->control.opcode != jobs[0]->control.opcode)
             return tw_fail(err, TW_E_ARGUMENT,
                            "job number %u of a chain has control code in another form than the first (ELF or not)", i);
     }
+    return TW_OK;
+}
+
+static int check_size(const struct tw_job *chain, struct tw_error *err)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < chain->n_parts; i++)
+        bytes += tw_launch_slot_bytes(chain->parts[i]->n_buffers);
+    if (bytes > TW_CHAIN_WINDOW_BYTES)
+        return tw_fail(err, TW_E_LIMIT, "a chain of %u jobs takes %zu bytes of a command, which has room for %d",
+                       chain->n_parts, bytes, TW_CHAIN_WINDOW_BYTES);
     return TW_OK;
 }
 
@@ -42,8 +53,7 @@ int tw_chain_create(struct tw_job *const *jobs, unsigned n_jobs, struct tw_job *
         c->part_handles[i] = jobs[i]->command.handle;
     }
     c->n_parts = n_jobs;
-    c->opcode = TW_PACKET_CHAIN;
-    code = tw_chain_list(c, err);
+    code = check_size(c, err);
     if (code < 0)
         tw_job_destroy(c);
     else
@@ -51,20 +61,14 @@ int tw_chain_create(struct tw_job *const *jobs, unsigned n_jobs, struct tw_job *
     return code;
 }
 
-static int check_size(const struct tw_job *chain, struct tw_error *err)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < chain->n_parts; i++)
-        bytes += tw_launch_slot_bytes(chain->parts[i]->n_buffers);
-    if (bytes > TW_CHAIN_WINDOW_BYTES)
-        return tw_fail(err, TW_E_LIMIT, "a chain of %u jobs takes %zu bytes of a command, which has room for %d",
-                       chain->n_parts, bytes, TW_CHAIN_WINDOW_BYTES);
-    return TW_OK;
-}
-
-int tw_chain_list(struct tw_job *chain, struct tw_error *err)
+int tw_chain_prepare(struct tw_job *chain, struct tw_error *err)
 {
     uint64_t revision = 1;
+    for (unsigned i = 0; i < chain->n_parts; i++) {
+        int code = tw_job_prepare(chain->parts[i], err);
+        if (code < 0)
+            return code;
+    }
     for (unsigned i = 0; i < chain->n_parts; i++)
         revision += chain->parts[i]->revision;
     if (revision == chain->list_revision)

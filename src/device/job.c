@@ -21,22 +21,19 @@ int tw_job_begin(struct tw_context *context, struct tw_job **job, struct tw_erro
     atomic_init(&j->references, 1);
     j->context = tw_context_take(context);
     j->failed_part = -1;
+    j->revision = 1;
     *job = j;
     return TW_OK;
 }
 
 static int set_code(struct tw_job *job, const void *code, size_t bytes, struct tw_error *err)
 {
-    static const unsigned char sequence_start[4] = {0x11}; /* the first word of the older form's prologue */
-    int older = bytes < sizeof sequence_start || memcmp(code, sequence_start, sizeof sequence_start) == 0;
-    job->kernel = older ? TW_XDNA_KERNEL_SEQUENCE : TW_XDNA_KERNEL_TXN;
-    job->opcode = TW_PACKET_START_CU;
-    if (bytes == 0)
-        return TW_OK;
-    if (code == NULL || bytes % 4 != 0)
-        return tw_fail(err, TW_E_FORMAT, "%zu bytes of control code are not whole words", bytes);
+    int result = tw_control_read(code, bytes, &job->control, err);
+    if (result < 0 || job->control.size == 0)
+        return result;
     const struct tw_device *device = job->context->device;
-    int result = tw_kernel_buffer_upload(&device->file, &device->heap, code, bytes, &job->code, err);
+    result =
+        tw_kernel_buffer_upload(&device->file, &device->heap, job->control.bytes, job->control.size, &job->code, err);
     return result < 0 ? result : tw_handle_list_add(&job->listed, job->code.handle, err);
 }
 
@@ -97,9 +94,9 @@ int tw_job_set_buffer(struct tw_job *job, unsigned index, struct tw_buffer *buff
         return tw_fail(err, TW_E_STATE, "the job runs; wait for it before you change its buffers");
     if (job->n_parts > 0)
         return tw_fail(err, TW_E_ARGUMENT, "a chain has no buffers of its own; its jobs have");
-    if (index >= tw_launch_buffers_max(job->opcode))
+    if (index >= tw_launch_buffers_max(job->control.opcode))
         return tw_fail(err, TW_E_LIMIT, "there is no buffer argument number %u; a job has room for %u", index,
-                       tw_launch_buffers_max(job->opcode));
+                       tw_launch_buffers_max(job->control.opcode));
     if (buffer != NULL && buffer->device != job->context->device)
         return tw_fail(err, TW_E_ARGUMENT, "buffer argument number %u is a buffer of another device", index);
     int code = make_room(job, index, err);
@@ -115,11 +112,28 @@ int tw_job_set_buffer(struct tw_job *job, unsigned index, struct tw_buffer *buff
     return list_buffers(job, err);
 }
 
+int tw_job_prepare(struct tw_job *job, struct tw_error *err)
+{
+    if (job->prepared == job->revision)
+        return TW_OK;
+    for (unsigned i = 0; i < TW_CONTROL_BUFFERS_MAX; i++)
+        if (job->control.names[i] && (i >= job->n_buffers || job->buffers[i] == NULL))
+            return tw_fail(err, TW_E_STATE, "the control code works on buffer argument number %u, which is not set", i);
+    int code = TW_OK;
+    if (job->control.n_places > 0) {
+        tw_control_fill(&job->control, job->addresses, job->code.data);
+        code = tw_kernel_buffer_flush(&job->context->device->file, &job->code, 0, job->code.bytes, err);
+    }
+    if (code == 0)
+        job->prepared = job->revision;
+    return code;
+}
+
 uint32_t tw_job_write_launch(struct tw_job *job)
 {
-    const struct tw_launch launch = {.opcode = job->opcode,
+    const struct tw_launch launch = {.opcode = job->control.opcode,
                                      .cu = job->program,
-                                     .kernel = job->kernel,
+                                     .kernel = job->control.kernel,
                                      .code_address = job->code.device_address,
                                      .code_bytes = job->code.bytes,
                                      .buffers = job->addresses,
@@ -147,8 +161,8 @@ static int check_idle(const struct tw_job *job, struct tw_error *err)
 int tw_job_submit(struct tw_job *job, struct tw_error *err)
 {
     int code = check_idle(job, err);
-    if (code == 0 && job->n_parts > 0)
-        code = tw_chain_list(job, err);
+    if (code == 0)
+        code = job->n_parts > 0 ? tw_chain_prepare(job, err) : tw_job_prepare(job, err);
     if (code < 0)
         return code;
     uint32_t header = job->n_parts > 0 ? tw_chain_write(job) : tw_job_write_launch(job);
@@ -217,6 +231,7 @@ void tw_job_destroy(struct tw_job *job)
     tw_kernel_buffer_destroy(file, &job->code);
     tw_kernel_buffer_destroy(file, &job->command);
     tw_handle_list_free(&job->listed);
+    tw_control_free(&job->control);
     free(job->buffers);
     free(job->addresses);
     free(job->parts);

@@ -2,6 +2,7 @@
 #ifndef TW_DEVICE_JOB_H
 #define TW_DEVICE_JOB_H
 
+#include "device/control.h"
 #include "device/device.h"
 #include "device/handle_list.h"
 #include "device/packet.h"
@@ -10,15 +11,15 @@ struct tw_job {
     struct tw_context *context;
     struct tw_kernel_buffer command;
     struct tw_handle_list listed; /* all that the command touches, itself not */
-    uint64_t revision;            /* changes with the buffers */
+    uint64_t revision;            /* changes with the buffers; from 1 on */
     int busy;                     /* submitted, itself or as a part */
     int failed_part;
     uint64_t sequence;
     /* A launch. */
     unsigned program;
-    enum tw_packet_opcode opcode;
-    enum tw_xdna_kernel kernel;
+    struct tw_control control;
     struct tw_kernel_buffer code;
+    uint64_t prepared;          /* the revision that the code was checked and filled for */
     struct tw_buffer **buffers; /* room for room of them; NULL where none is set */
     uint64_t *addresses;
     unsigned n_buffers, room;
@@ -33,11 +34,20 @@ struct tw_job {
 /* A job without anything but its command buffer, for the caller to fill; fails with TW_E_MEMORY and so on. */
 int tw_job_begin(struct tw_context *context, struct tw_job **job, struct tw_error *err);
 
-/* Writes a launch's packet, all but the header's state; returns the header. */
+/*
+ * Makes a launch ready: all buffers that its control code names are there, and their addresses in it. Fails with
+ * TW_E_STATE for a missing one, or TW_E_IO.
+ */
+int tw_job_prepare(struct tw_job *job, struct tw_error *err);
+
+/* Writes a launch's packet, all but the header; returns the header. */
 uint32_t tw_job_write_launch(struct tw_job *job);
 
-/* Lists what a chain touches and checks that it fits into one command. Fails with TW_E_LIMIT or TW_E_MEMORY. */
-int tw_chain_list(struct tw_job *chain, struct tw_error *err);
+/*
+ * Makes a chain's parts ready, lists what they touch and checks that they fit into one command. Fails with TW_E_STATE,
+ * TW_E_LIMIT, TW_E_IO or TW_E_MEMORY.
+ */
+int tw_chain_prepare(struct tw_job *chain, struct tw_error *err);
 
 /* Writes a chain's packet and those of its parts; returns the header. */
 uint32_t tw_chain_write(struct tw_job *chain);

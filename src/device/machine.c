@@ -85,11 +85,12 @@ static enum tw_npu_generation generation(unsigned vendor, unsigned device)
     return device == TW_XDNA_PCI_NPU1 ? TW_NPU_FIRST : device == TW_XDNA_PCI_LATER ? TW_NPU_LATER : TW_NPU_NONE;
 }
 
+/* The slot's name has room. */
 static void describe(const char *root, const char *folder, const char *slot, struct tw_npu *npu)
 {
     char path[TW_PATH_BYTES], group[64];
     *npu = (struct tw_npu){0};
-    snprintf(npu->slot, sizeof npu->slot, "%s", slot);
+    memcpy(npu->slot, slot, strlen(slot));
     npu->vendor = read_hex(folder, "vendor");
     npu->device = read_hex(folder, "device");
     npu->revision = read_hex(folder, "revision");
@@ -108,7 +109,8 @@ enum tw_npu_generation tw_machine_find_npu(const char *root, struct tw_npu *npu)
     if (devices == NULL)
         return best;
     for (const struct dirent *e; best != TW_NPU_FIRST && (e = readdir(devices)) != NULL;) {
-        if (e->d_name[0] == '.' || tw_machine_path(folder, bus, "/%s", e->d_name) != 0)
+        if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof npu->slot ||
+            tw_machine_path(folder, bus, "/%s", e->d_name) != 0)
             continue;
         enum tw_npu_generation found = generation(read_hex(folder, "vendor"), read_hex(folder, "device"));
         if (found == TW_NPU_NONE || (best != TW_NPU_NONE && found != TW_NPU_FIRST))
