@@ -14,7 +14,10 @@
 #include <stdint.h>
 
 #define CORPUS_PATH 4096
-enum { CORPUS_ARGUMENTS_MAX = 8 };
+enum { CORPUS_ARGUMENTS_MAX = 8, CORPUS_SKIPPED = 77 /* exit code of a test program */ };
+
+/* Whether TILEWRIGHT_CORPUS is set; says so if not, and the test program then ends with CORPUS_SKIPPED. */
+int corpus_is_there(void);
 
 /* A program on an array of its own, with its buffers. */
 struct corpus {
