@@ -1,5 +1,7 @@
 #include "cli/emu_report.h"
 
+#include "emu/cycles.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 
@@ -7,6 +9,12 @@
 static double microseconds(uint64_t cycles, double clock_ghz)
 {
     return (double)cycles / clock_ghz / 1000;
+}
+
+/* What the host takes beside the array, by published runs. */
+static double host_microseconds(const struct tw_command_report *r)
+{
+    return (TW_NS_COMMAND + (r->loaded ? TW_NS_PDI_LOAD : 0)) / 1000.0;
 }
 
 static void print_counts(const struct tw_command_report *r, FILE *to)
@@ -19,7 +27,7 @@ static void print_counts(const struct tw_command_report *r, FILE *to)
         fprintf(to, "%s%" PRIu64 " %s", before, r->counts[i], tw_command_count_names[i]);
         before = ", ";
     }
-    fprintf(to, "; %" PRIu64 " tokens\n", r->tokens);
+    fprintf(to, "; tokens: %" PRIu64 "\n", r->tokens);
 }
 
 static void print_run(const struct tw_emu_report *report, const struct tw_emu_run *run, FILE *to)
@@ -29,6 +37,40 @@ static void print_run(const struct tw_emu_report *report, const struct tw_emu_ru
             run->control != NULL ? run->control : "no control code", r->cycles,
             microseconds(r->cycles, report->clock_ghz), report->clock_ghz, r->wait_cycles);
     print_counts(r, to);
+    fprintf(to, "    not in these: %.0f us modelled for the host's dispatch%s\n", host_microseconds(r),
+            r->loaded ? " and loading the PDI" : "");
+}
+
+/* ---- tiles: cores that ran, and what DMA moved through their tile */
+
+typedef void visit_tile(void *arg, unsigned column, unsigned row, const struct tw_tile_counts *counts);
+
+/* Calls visit for every tile in which anything happened. */
+static void walk_tiles(const struct tw_emu_report *report, visit_tile *visit, void *arg)
+{
+    for (unsigned column = 0; column < report->columns; column++)
+        for (unsigned row = 0; row < TW_NPU1_ROWS; row++) {
+            struct tw_tile_counts c;
+            int code = tw_array_counts(report->array, column, row, &c);
+            if (code == TW_OK && (c.bundles > 0 || c.words_in > 0 || c.words_out > 0 || c.enabled))
+                visit(arg, column, row, &c);
+        }
+}
+
+static const char *const kind_names[TW_TILE_KINDS] = {
+    [TW_TILE_SHIM] = "shim", [TW_TILE_MEMORY] = "memory", [TW_TILE_CORE] = "core"};
+
+/* A visit_tile. */
+static void print_tile(void *arg, unsigned column, unsigned row, const struct tw_tile_counts *c)
+{
+    enum tw_tile_kind kind = tw_tile_kind(row);
+    fprintf(arg, "%s (%u, %u): DMA wrote %" PRIu64 " bytes, read %" PRIu64, kind_names[kind], column, row,
+            4 * c->words_in, 4 * c->words_out);
+    if (kind == TW_TILE_CORE)
+        fprintf(arg, "; %" PRIu64 " bundles, waited %" PRIu64 " cycles modelled for banks, %" PRIu64
+                " for locks and streams%s", c->bundles,
+                c->bank_stalls, c->request_stalls, c->done ? "; done" : "");
+    fputc('\n', arg);
 }
 
 void tw_emu_report_text(const struct tw_emu_report *report, FILE *to)
@@ -37,6 +79,7 @@ void tw_emu_report_text(const struct tw_emu_report *report, FILE *to)
             report->columns);
     for (size_t i = 0; i < report->n_runs; i++)
         print_run(report, &report->runs[i], to);
+    walk_tiles(report, print_tile, to);
 }
 
 /* ---- JSON; a failure anywhere becomes a NULL in the end */
@@ -55,24 +98,44 @@ static json_t *counts_json(const struct tw_command_report *r)
 static json_t *run_json(const struct tw_emu_report *report, const struct tw_emu_run *run)
 {
     const struct tw_command_report *r = &run->report;
-    return json_pack("{s:s?, s:I, s:f, s:I, s:b, s:I, s:o, s:I}", "control_code", run->control, "modelled_cycles",
+    return json_pack("{s:s?, s:I, s:f, s:f, s:I, s:b, s:I, s:o, s:I}", "control_code", run->control, "modelled_cycles",
                      (json_int_t)r->cycles, "modelled_microseconds", microseconds(r->cycles, report->clock_ghz),
-                     "modelled_wait_cycles", (json_int_t)r->wait_cycles, "pdi_loaded", r->loaded, "operations",
+                     "modelled_host_microseconds", host_microseconds(r), "modelled_wait_cycles", (json_int_t)r->wait_cycles, "pdi_loaded", r->loaded, "operations",
                      (json_int_t)r->operations, "counts", counts_json(r), "tokens", (json_int_t)r->tokens);
+}
+
+struct tiles {
+    json_t *list;
+    int lost;
+};
+
+/* A visit_tile. */
+static void add_tile(void *arg, unsigned column, unsigned row, const struct tw_tile_counts *c)
+{
+    struct tiles *tiles = arg;
+    json_t *tile = json_pack("{s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b}", "kind", kind_names[tw_tile_kind(row)],
+                             "column", (int)column, "row", (int)row, "bytes_written", (json_int_t)(4 * c->words_in),
+                             "bytes_read", (json_int_t)(4 * c->words_out), "bundles", (json_int_t)c->bundles,
+                             "modelled_bank_stalls", (json_int_t)c->bank_stalls, "modelled_request_stalls",
+                             (json_int_t)c->request_stalls, "done", (int)c->done);
+    tiles->lost |= json_array_append_new(tiles->list, tile) != 0;
 }
 
 static json_t *report_json(const struct tw_emu_report *report)
 {
     json_t *runs = json_array();
-    int lost = runs == NULL;
+    struct tiles tiles = {json_array(), 0};
+    walk_tiles(report, add_tile, &tiles);
+    int lost = runs == NULL || tiles.lost;
     for (size_t i = 0; !lost && i < report->n_runs; i++)
         lost = json_array_append_new(runs, run_json(report, &report->runs[i])) != 0;
     if (lost) {
         json_decref(runs);
+        json_decref(tiles.list);
         return NULL;
     }
-    return json_pack("{s:s, s:s, s:i, s:f, s:o}", "file", report->file, "kernel", report->kernel, "columns",
-                     (int)report->columns, "clock_ghz", report->clock_ghz, "runs", runs);
+    return json_pack("{s:s, s:s, s:i, s:f, s:o, s:o}", "file", report->file, "kernel", report->kernel, "columns",
+                     (int)report->columns, "clock_ghz", report->clock_ghz, "runs", runs, "tiles", tiles.list);
 }
 
 int tw_emu_report_json(const struct tw_emu_report *report, FILE *to, struct tw_error *err)
