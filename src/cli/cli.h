@@ -18,6 +18,7 @@ int tw_cmd_transcribe(int argc, char **argv);
 int tw_cmd_model(int argc, char **argv);
 int tw_cmd_as(int argc, char **argv);
 int tw_cmd_dis(int argc, char **argv);
+int tw_cmd_image(int argc, char **argv);
 int tw_cmd_emu(int argc, char **argv);
 int tw_cmd_vectors(int argc, char **argv);
 

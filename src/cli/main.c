@@ -16,6 +16,7 @@ static const struct command {
     {"model", "list, download and convert Whisper models", tw_cmd_model},
     {"as", "assemble a program for an NPU core", tw_cmd_as},
     {"dis", "disassemble the programs of NPU cores", tw_cmd_dis},
+    {"image", "print what is inside an xclbin, a PDI, control code, ...", tw_cmd_image},
     {"vectors", "compare the emulator with results recorded on the chip", tw_cmd_vectors},
     {"emu", "run a program for the NPU on the emulated array", tw_cmd_emu},
 };
