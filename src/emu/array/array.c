@@ -219,7 +219,6 @@ void tw_array_reset(struct tw_array *array)
     }
     memset(&array->queue, 0, sizeof array->queue);
     memset(array->tokens, 0, sizeof array->tokens);
-    array->reading = array->writing = 0;
     array->stale = 1;
 }
 

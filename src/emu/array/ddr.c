@@ -4,13 +4,23 @@
 
 enum { WORD_BYTES = 4, THOUSANDTHS = 1000 };
 
-void tw_ddr_share(struct tw_array *array, struct tw_dma_engine *engine, int moving)
+/*
+ * A channel takes part in the sharing when it has moved words within so many cycles. Channels may be simulated that far
+ * apart, which is why those of shims run less far ahead than others.
+ */
+enum { RECENT = 2 * TW_SHIM_RUN_AHEAD };
+
+static unsigned active(const struct tw_array *a, enum tw_dma_direction direction, uint64_t tick)
 {
-    if (engine->tile->kind != TW_TILE_SHIM || engine->moving == moving)
-        return;
-    engine->moving = (uint8_t)moving;
-    unsigned *count = engine->channel.direction == TW_MM2S ? &array->reading : &array->writing;
-    *count = moving ? *count + 1 : *count - 1;
+    unsigned n = 0;
+    for (unsigned column = 0; column < a->options.columns; column++) {
+        const struct tw_tile *shim = tw_array_tile(a, (int)column, 0);
+        for (unsigned c = 0; c < shim->n_channels; c++) {
+            const struct tw_dma_engine *e = &shim->channels[direction][c];
+            n += e->phase == TW_DMA_MOVE && e->move_at + RECENT * TW_TICKS >= tick;
+        }
+    }
+    return n;
 }
 
 /* Thousandths of a byte a cycle that each of n channels gets of what there is for all. */
@@ -24,8 +34,9 @@ uint32_t tw_ddr_interval(const struct tw_array *array, const struct tw_dma_engin
 {
     if (engine->tile->kind != TW_TILE_SHIM)
         return TW_TICKS;
-    unsigned read = share(array->reading, TW_DDR_READ_BYTES), write = share(array->writing, TW_DDR_WRITE_BYTES);
-    unsigned total = read * array->reading + write * array->writing, most = TW_DDR_BYTES * THOUSANDTHS;
+    unsigned readers = active(array, TW_MM2S, engine->move_at), writers = active(array, TW_S2MM, engine->move_at);
+    unsigned read = share(readers, TW_DDR_READ_BYTES), write = share(writers, TW_DDR_WRITE_BYTES);
+    unsigned total = read * readers + write * writers, most = TW_DDR_BYTES * THOUSANDTHS;
     unsigned own = engine->channel.direction == TW_MM2S ? read : write;
     if (total > most)
         own = (unsigned)((uint64_t)own * most / total);

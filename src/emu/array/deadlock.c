@@ -133,6 +133,18 @@ static int control_waits(const struct tw_tile *t, struct text *text)
     return p->n > 0 || p->n_words > 0;
 }
 
+/* Words on their way whose source itself does not wait. */
+static int stream_waits(const struct tw_stream *s, struct text *text)
+{
+    if (s->written == s->freed || s->blocked)
+        return 0;
+    struct tw_port port = tw_switch_port(s->tile->kind, TW_SLAVE, s->slave);
+    say(text, "nobody takes %u words from slave %s %u of tile (%u, %u)%s; ", (unsigned)(s->written - s->freed),
+        tw_port_names[port.kind], port.number, s->tile->column, s->tile->row,
+        s->n_branches == 0 ? ", which lead nowhere" : "");
+    return 1;
+}
+
 int tw_array_waits(const struct tw_array *array, char *text, size_t size)
 {
     struct text to = {text, size};
@@ -149,6 +161,8 @@ int tw_array_waits(const struct tw_array *array, char *text, size_t size)
             waits += packet_waits(t, &t->packets[s], &to);
         waits += control_waits(t, &to);
     }
+    for (unsigned i = 0; i < array->n_streams; i++)
+        waits += stream_waits(&array->streams[i], &to);
     size_t n = size > 0 ? strlen(text) : 0;
     if (n >= 2 && text[n - 1] == ' ')
         text[n - 2] = '\0'; /* the last separator */

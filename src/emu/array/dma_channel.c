@@ -85,7 +85,6 @@ void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
     for (unsigned i = 0; i < array->n_tiles; i++)
         if (engine->phase == TW_DMA_ACQUIRE)
             tw_lock_forget(&array->tiles[i].locks, engine->actor);
-    tw_ddr_share(array, engine, 0);
     engine->phase = TW_DMA_IDLE;
     engine->n_queue = 0;
     engine->granted = 0;
@@ -222,7 +221,6 @@ static int release(struct tw_array *a, struct tw_dma_engine *e)
 
 static void finish(struct tw_array *a, struct tw_dma_engine *e)
 {
-    tw_ddr_share(a, e, 0);
     if (release(a, e) != 0)
         return;
     if (e->bd.use_next && !is_out_of_order(e)) {

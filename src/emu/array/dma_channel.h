@@ -30,7 +30,6 @@ struct tw_dma_engine {
     uint16_t actor;
     enum tw_dma_phase phase;
     uint8_t granted;  /* has got the lock that it waited for */
-    uint8_t moving;   /* shim: counts as one of those that share the DDR */
     uint8_t header;   /* MM2S: the packet's header has still to be sent */
     uint8_t first;    /* the next descriptor is the first of its task */
     uint32_t sticky;  /* status bits that stay: overflow, errors */
@@ -72,7 +71,5 @@ int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned i
 int tw_dma_copy(struct tw_array *array, struct tw_dma_engine *engine, uint64_t address, uint32_t *words, uint32_t n);
 /* Ticks from one word of a shim channel to the next, as DDR is shared now (ddr.c). */
 uint32_t tw_ddr_interval(const struct tw_array *array, const struct tw_dma_engine *engine);
-/* A shim channel begins or ceases to move data. */
-void tw_ddr_share(struct tw_array *array, struct tw_dma_engine *engine, int moving);
 
 #endif

@@ -22,7 +22,7 @@ static void finished(struct tw_array *a, struct tw_dma_engine *e)
 static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint64_t cycle = e->move_at >> TW_TICK_SHIFT;
-    if (cycle <= a->now + TW_RUN_AHEAD)
+    if (cycle <= a->now + (e->tile->kind == TW_TILE_SHIM ? TW_SHIM_RUN_AHEAD : TW_RUN_AHEAD))
         return 0;
     tw_array_wake(a, e->actor, cycle);
     return 1;
@@ -65,7 +65,6 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
         unsigned room = tw_stream_room(s);
         if (room == 0) {
             s->blocked = 1;
-            tw_ddr_share(a, e, 0);
             return;
         }
         if (is_ahead(a, e))
@@ -76,7 +75,6 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
             e->move_at = tw_stream_send(a, s, &word, 1, 0, e->move_at, TW_TICKS);
             continue;
         }
-        tw_ddr_share(a, e, 1);
         uint32_t n = smaller(smaller(room, BURST), e->pattern.left);
         if (copy(a, e, words, n) != 0)
             return;
@@ -94,12 +92,10 @@ static void move_in(struct tw_array *a, struct tw_dma_engine *e)
         unsigned there = tw_sink_available(&e->in, to_last);
         if (there == 0) {
             e->in.hungry = 1;
-            tw_ddr_share(a, e, 0);
             return;
         }
         if (is_ahead(a, e))
             return;
-        tw_ddr_share(a, e, 1);
         int last;
         uint32_t n = smaller(smaller(there, BURST), e->pattern.left);
         e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, tw_ddr_interval(a, e));

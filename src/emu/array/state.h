@@ -27,7 +27,7 @@ enum tw_actor {
  * Cycles that a core or a DMA channel may be simulated ahead of the others. Whoever looks at memory without locks sees
  * others' writes up to that late or early.
  */
-enum { TW_RUN_AHEAD = 512 };
+enum { TW_RUN_AHEAD = 512, TW_SHIM_RUN_AHEAD = 64 };
 
 struct tw_tile {
     uint8_t column, row;
@@ -57,7 +57,6 @@ struct tw_array {
     uint64_t now, until;       /* the present; how far the run that is going on may go */
     int stale;                 /* switch registers were written: the routes have to be traced again */
     struct tw_error fault;     /* code 0: none; what has failed stays so */
-    unsigned reading, writing; /* shim channels that share the DDR */
     struct tw_event_queue queue;
     uint32_t tokens[TW_NPU1_COLUMNS][TW_NPU1_ROWS][TW_TOKEN_ACTORS]; /* that have come out and nobody has waited for */
 };
