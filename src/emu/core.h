@@ -97,6 +97,7 @@ void tw_core_answer(struct tw_core *core, const struct tw_core_answer *answer);
 
 uint64_t tw_core_clock(const struct tw_core *core);
 void tw_core_set_clock(struct tw_core *core, uint64_t cycle);
+/* Of the next bundle; after a failure, of the bundle at fault. */
 uint32_t tw_core_pc(const struct tw_core *core);
 
 /* A register's value by TW_R_* as of now (landed), in the form of semantics.h; writing clears nothing in flight. */

@@ -11,7 +11,7 @@ struct tw_unknown {
     int misaligned_is_an_error;  /* 0: low address bits are ignored (strict mode: always an error) */
     int address_sign_extends;    /* a 20-bit register read into r: 0 zero-extends */
     int cond_lock_when_zero;     /* acq.cond, rel.cond act when r26 is: 0 not zero; 1 zero */
-    int subtract_carry_is_borrow; /* sub: carry is 0 no-borrow, 1 borrow */
+    int subtract_carry_is_borrow; /* carry after sub, sbc: 0 no-borrow; 1 borrow (so sbc in recordings after a reset) */
     int loop_end_loses_part_words; /* st.s8, st.s16 at the end of a short hardware loop: 0 are done; 1 are lost (reported) */
 
     /* firmware */

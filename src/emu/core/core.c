@@ -200,6 +200,7 @@ void tw_core_fail(struct tw_core *c, int code, const struct tw_core_op *op, cons
     if (c->failed)
         return;
     c->failed = 1;
+    c->pc = address;
     va_start(args, fmt);
     vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
