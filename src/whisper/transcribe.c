@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "whisper/context.h"
+#include "whisper/text_context.h"
 #include "whisper/encoder.h"
 #include "whisper/search.h"
 
@@ -37,7 +37,7 @@ struct run {
     struct tw_transcript *transcript;
     struct tw_rules rules;
     struct tw_search *search;
-    struct tw_context context;
+    struct tw_text_context context;
     int no_timestamps;
     int32_t ctx;
     int64_t start, end;   /* frames of the input to do */
@@ -254,7 +254,8 @@ static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_erro
             .stop = report,
             .stop_arg = r,
         };
-        window.n_prompt = tw_context_prompt(&r->context, t < CONTEXT_TEMPERATURE, r->task, r->n_task, &window.prompt);
+        window.n_prompt =
+            tw_text_context_prompt(&r->context, t < CONTEXT_TEMPERATURE, r->task, r->n_task, &window.prompt);
         if (o->search != NULL)
             code = o->search(o->arg, r->search, seek, &window, &d->sequence, &d->no_speech, err);
         else
@@ -358,15 +359,15 @@ static int do_window(struct run *r, int64_t *seek, struct tw_error *err)
     if (code != TW_OK)
         return code;
     if (*seek > r->start && *seek + SHORT_REST >= r->end)
-        tw_context_clear(&r->context);
+        tw_text_context_clear(&r->context);
     code = decode(r, *seek, &d, err);
     if (code != TW_OK)
         return code;
     int no_speech = silent(d.sequence, d.no_speech);
-    tw_context_update(&r->context, d.sequence->tokens, no_speech ? 0 : d.sequence->kept,
-                      d.temperature < CONTEXT_TEMPERATURE);
+    tw_text_context_update(&r->context, d.sequence->tokens, no_speech ? 0 : d.sequence->kept,
+                           d.temperature < CONTEXT_TEMPERATURE);
     if (r->options->no_context)
-        tw_context_clear(&r->context);
+        tw_text_context_clear(&r->context);
     if (!no_speech)
         code = add_segments(r, &d, *seek, err);
     *seek += next_window(r, d.sequence, *seek);
@@ -442,7 +443,7 @@ static int prepare(struct run *r, struct tw_error *err)
         code =
             tw_search_create(r->session->decoder, &r->rules, r->session->host, &model->sizes, width, &r->search, err);
     if (code == TW_OK)
-        code = tw_context_create(&r->context, &model->vocab, model->sizes.n_text_ctx, o->prompt, err);
+        code = tw_text_context_create(&r->context, &model->vocab, model->sizes.n_text_ctx, o->prompt, err);
     return code;
 }
 
@@ -469,7 +470,7 @@ int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct t
         code = choose_language(&r, err);
     if (code == TW_OK)
         code = do_windows(&r, err);
-    tw_context_release(&r.context);
+    tw_text_context_release(&r.context);
     tw_search_destroy(r.search);
     tw_rules_release(&r.rules);
     return code;

@@ -1,5 +1,5 @@
 /* When a sequence of tokens is complete, failed, or goes on; and what text the next window is shown. */
-#include "whisper/context.h"
+#include "whisper/text_context.h"
 #include "whisper/search.h"
 
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #define ZERO 51 /* <|0.00|> */
 #define LENGTH 12
 
-static const struct tw_vocab vocab = {.size = ZERO + 1501, .text_size = END, .end_of_text = END, .previous = 48,
-                                      .timestamp_first = ZERO};
+static const struct tw_vocab vocab = {
+    .size = ZERO + 1501, .text_size = END, .end_of_text = END, .previous = 48, .timestamp_first = ZERO};
 
 /* A sequence fed token by token, stopping where the search would. */
 static struct tw_sequence feed(const int32_t *tokens, int32_t n, int32_t left, int no_timestamps)
@@ -127,66 +127,66 @@ static const int32_t task[] = {41, 42, 46};
 static void test_context_is_shown_behind_its_marker(void **unused)
 {
     (void)unused;
-    struct tw_context c;
+    struct tw_text_context c;
     struct tw_error err;
     const int32_t *prompt;
     const int32_t result[] = {7, 8, 9};
-    assert_int_equal(tw_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 3);
+    assert_int_equal(tw_text_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 3);
     assert_int_equal(prompt[0], 41);
 
-    tw_context_update(&c, result, 3, 1);
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 7);
+    tw_text_context_update(&c, result, 3, 1);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 7);
     assert_int_equal(prompt[0], vocab.previous);
     assert_memory_equal(prompt + 1, result, sizeof result);
     assert_memory_equal(prompt + 4, task, sizeof task);
 
     /* Not shown at a high temperature, and then lost. */
-    assert_int_equal(tw_context_prompt(&c, 0, task, 3, &prompt), 3);
-    tw_context_update(&c, result, 1, 0);
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 5);
+    assert_int_equal(tw_text_context_prompt(&c, 0, task, 3, &prompt), 3);
+    tw_text_context_update(&c, result, 1, 0);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 5);
     assert_int_equal(prompt[1], 7);
-    tw_context_clear(&c);
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 3);
-    tw_context_release(&c);
+    tw_text_context_clear(&c);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 3);
+    tw_text_context_release(&c);
 }
 
 static void test_context_keeps_the_last_tokens(void **unused)
 {
     (void)unused;
-    struct tw_context c;
+    struct tw_text_context c;
     struct tw_error err;
     const int32_t *prompt;
-    assert_int_equal(tw_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
+    assert_int_equal(tw_text_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
     for (int32_t i = 0; i < 30; i++) {
-        tw_context_prompt(&c, 1, task, 3, &prompt);
-        tw_context_update(&c, &i, 1, 1);
+        tw_text_context_prompt(&c, 1, task, 3, &prompt);
+        tw_text_context_update(&c, &i, 1, 1);
     }
     /* Half of the decoder's context: 10 tokens, one of them the marker. */
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 13);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 13);
     for (int32_t i = 0; i < 9; i++)
         assert_int_equal(prompt[1 + i], 21 + i);
-    tw_context_release(&c);
+    tw_text_context_release(&c);
 }
 
 static void test_context_takes_long_results(void **unused)
 {
     (void)unused;
-    struct tw_context c;
+    struct tw_text_context c;
     struct tw_error err;
     const int32_t *prompt;
     int32_t many[16];
     for (int32_t i = 0; i < 16; i++)
         many[i] = i;
-    assert_int_equal(tw_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
+    assert_int_equal(tw_text_context_create(&c, &vocab, 20, NULL, &err), TW_OK);
     for (int round = 0; round < 5; round++) {
-        tw_context_prompt(&c, 1, task, 3, &prompt);
-        tw_context_update(&c, many, 16, 1);
+        tw_text_context_prompt(&c, 1, task, 3, &prompt);
+        tw_text_context_update(&c, many, 16, 1);
     }
-    assert_int_equal(tw_context_prompt(&c, 1, task, 3, &prompt), 13);
+    assert_int_equal(tw_text_context_prompt(&c, 1, task, 3, &prompt), 13);
     for (int32_t i = 0; i < 9; i++)
         assert_int_equal(prompt[1 + i], 7 + i);
-    tw_context_release(&c);
+    tw_text_context_release(&c);
 }
 
 int main(void)

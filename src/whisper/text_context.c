@@ -1,12 +1,12 @@
-#include "whisper/context.h"
+#include "whisper/text_context.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define TASK_MAX 8
 
-int tw_context_create(struct tw_context *c, const struct tw_vocab *vocab, int32_t n_text_ctx, const char *prompt,
-                      struct tw_error *err)
+int tw_text_context_create(struct tw_text_context *c, const struct tw_vocab *vocab, int32_t n_text_ctx,
+                           const char *prompt, struct tw_error *err)
 {
     memset(c, 0, sizeof *c);
     c->vocab = vocab;
@@ -15,7 +15,7 @@ int tw_context_create(struct tw_context *c, const struct tw_vocab *vocab, int32_
     c->tokens = malloc((size_t)c->room * sizeof *c->tokens);
     c->prompt = malloc(((size_t)c->most + 1 + TASK_MAX) * sizeof *c->prompt);
     if (c->tokens == NULL || c->prompt == NULL) {
-        tw_context_release(c);
+        tw_text_context_release(c);
         return tw_fail(err, TW_E_MEMORY, "no memory for the text context");
     }
     if (prompt == NULL || prompt[0] == 0)
@@ -27,24 +27,25 @@ int tw_context_create(struct tw_context *c, const struct tw_vocab *vocab, int32_
         return tw_fail(err, TW_E_MEMORY, "no memory for a prompt of %zu bytes", size);
     int64_t n = tw_vocab_encode(vocab, prompt, size, all, size, err);
     if (n > 0)
-        tw_context_update(c, all + (n > c->most ? n - c->most : 0), (int32_t)(n > c->most ? c->most : n), 0);
+        tw_text_context_update(c, all + (n > c->most ? n - c->most : 0), (int32_t)(n > c->most ? c->most : n), 0);
     free(all);
     return n < 0 ? (int)n : TW_OK;
 }
 
-void tw_context_release(struct tw_context *c)
+void tw_text_context_release(struct tw_text_context *c)
 {
     free(c->tokens);
     free(c->prompt);
     memset(c, 0, sizeof *c);
 }
 
-void tw_context_clear(struct tw_context *c)
+void tw_text_context_clear(struct tw_text_context *c)
 {
     c->n = 0;
 }
 
-int32_t tw_context_prompt(struct tw_context *c, int show, const int32_t *task, int32_t n_task, const int32_t **prompt)
+int32_t tw_text_context_prompt(struct tw_text_context *c, int show, const int32_t *task, int32_t n_task,
+                               const int32_t **prompt)
 {
     int32_t n = 0;
     c->shown = 0;
@@ -60,7 +61,7 @@ int32_t tw_context_prompt(struct tw_context *c, int show, const int32_t *task, i
     return n;
 }
 
-void tw_context_update(struct tw_context *c, const int32_t *tokens, int32_t n, int shown)
+void tw_text_context_update(struct tw_text_context *c, const int32_t *tokens, int32_t n, int shown)
 {
     int32_t keep = shown ? c->shown : 0;
     if (n > c->room)
