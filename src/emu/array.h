@@ -20,8 +20,8 @@ struct tw_vector_kernels;
 struct tw_host_memory {
     void *arg;
     /*
-     * The place of `size` bytes at a device address, for reading or (write) writing; NULL when there is nothing, which the
-     * DMA reports as an AXI error. What it gives stays valid while the array runs.
+     * The place of `size` bytes at a device address, for reading or (write) writing; NULL when there is nothing, which
+     * the DMA reports as an AXI error. What it gives stays valid while the array runs.
      */
     unsigned char *(*find)(void *arg, uint64_t address, uint64_t size, int write);
 };
@@ -40,8 +40,8 @@ void tw_array_free(struct tw_array *array);
 /*
  * Accesses to registers and memories by address (npu1/tile.h) at the array's present time; words of 32 bits. They do at
  * once what the hardware does: a queue register starts a task, a reset bit resets. Fail with TW_E_ARGUMENT for a tile
- * that is not there, an address that is no register or memory, or one that is not a multiple of 4; with what a core or a
- * DMA says when the access makes them fail.
+ * that is not there, an address that is no register or memory, or one that is not a multiple of 4; with what a core or
+ * a DMA says when the access makes them fail.
  */
 int tw_array_write(struct tw_array *array, uint32_t address, const uint32_t *words, size_t count, struct tw_error *err);
 int tw_array_mask_write(struct tw_array *array, uint32_t address, uint32_t mask, uint32_t value, struct tw_error *err);

@@ -15,13 +15,14 @@ enum tw_core_cycles {
 };
 
 enum tw_dma_cycles {
-    TW_CYCLES_BD = 4,      /* setting up a descriptor [EMU] */
-    TW_CYCLES_START = 2,   /* from the write of a queue register [EMU] */
-    TW_CYCLES_CHAIN = 2,   /* from one descriptor of a chain to the next [EMU] */
-    TW_CYCLES_MEMORY = 5   /* memory latency of a tile's DMA [EMU] */
+    TW_CYCLES_BD = 4,    /* setting up a descriptor [EMU] */
+    TW_CYCLES_START = 2, /* from the write of a queue register [EMU] */
+    TW_CYCLES_CHAIN = 2, /* from one descriptor of a chain to the next [EMU] */
+    TW_CYCLES_MEMORY = 5 /* memory latency of a tile's DMA [EMU] */
 };
 
-/* Shim DMA beside the above [EMU]. The first task of a channel costs more; of MM2S the excess decays by 31 % a task. */
+/* Shim DMA beside the above [EMU]. The first task of a channel costs more; of MM2S the excess is multiplied by 0.31
+ * each task. */
 enum tw_shim_cycles {
     TW_CYCLES_SHIM_MM2S_COLD = 1330,
     TW_CYCLES_SHIM_S2MM_COLD = 341,
@@ -33,7 +34,8 @@ enum tw_shim_cycles {
 /* What DDR gives the whole array, in bytes a cycle, shared equally by the channels that move data [EMU, IGN]. */
 enum tw_ddr_rate { TW_DDR_READ_BYTES = 16, TW_DDR_WRITE_BYTES = 16, TW_DDR_BYTES = 21 };
 
-/* Streams move one word a cycle. Latencies from a switch's slave to its master, and the depth of its buffers [AM020]. */
+/* Streams move one word a cycle. Latencies from a switch's slave to its master, and the depth of its buffers [AM020].
+ */
 enum tw_stream_cycles {
     TW_CYCLES_SWITCH_LOCAL = 3,    /* to a master inside the tile */
     TW_CYCLES_SWITCH_EXTERNAL = 4, /* to one that leads to another tile */
@@ -70,7 +72,7 @@ enum tw_firmware_cycles {
 
 /* Host time, reported apart; nanoseconds, of published runs on Phoenix and Hawk Point. */
 enum tw_host_time {
-    TW_NS_COMMAND = 110000,       /* a synchronous command */
+    TW_NS_COMMAND = 110000,        /* a synchronous command */
     TW_NS_CHAINED_COMMAND = 36000, /* each further one of a chain */
     TW_NS_PDI_LOAD = 1400000,
     TW_NS_CONTEXT = 2500000

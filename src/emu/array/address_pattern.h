@@ -1,6 +1,6 @@
 /*
- * The addresses of one transfer, in order: a walk over up to four dimensions with zero padding around the inner ones, cut
- * into runs that lie side by side. By AM020's description of the descriptors.
+ * The addresses of one transfer, in order: a walk over up to four dimensions with zero padding around the inner ones,
+ * cut into runs that lie side by side. By AM020's description of the descriptors.
  */
 #ifndef TW_EMU_ARRAY_ADDRESS_PATTERN_H
 #define TW_EMU_ARRAY_ADDRESS_PATTERN_H

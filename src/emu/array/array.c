@@ -98,10 +98,8 @@ static int build_core(struct tw_array *a, struct tw_tile *t, struct tw_error *er
     seat->actor = seat->in.actor = (uint16_t)(t->number * TW_ACTORS + TW_ACTOR_CORE);
     seat->out = add_stream(a, t, (struct tw_port){TW_PORT_CORE, 0}, TW_ACTOR_CORE, 0);
     seat->in_reset = 1;
-    struct tw_core_options options = {.kernels = a->options.kernels,
-                                      .unknown = a->options.unknown,
-                                      .strict = a->options.strict,
-                                      .name = seat->name};
+    struct tw_core_options options = {
+        .kernels = a->options.kernels, .unknown = a->options.unknown, .strict = a->options.strict, .name = seat->name};
     for (unsigned w = 0; w < TW_WINDOWS; w++) {
         struct tw_tile *other = tw_core_window_tile(a, t, (enum tw_core_window)w);
         options.windows[w] = other != NULL ? other->memory : NULL;
@@ -146,9 +144,8 @@ int tw_array_create(const struct tw_array_options *options, struct tw_array **ar
     a->n_tiles = options->columns * TW_NPU1_ROWS;
     a->tiles = calloc(a->n_tiles, sizeof a->tiles[0]);
     a->streams = calloc((size_t)a->n_tiles * TILE_STREAMS, sizeof a->streams[0]);
-    int result = a->tiles != NULL && a->streams != NULL
-                     ? build(a, err)
-                     : tw_fail(err, TW_E_MEMORY, "no memory for the emulated array");
+    int result = a->tiles != NULL && a->streams != NULL ? build(a, err)
+                                                        : tw_fail(err, TW_E_MEMORY, "no memory for the emulated array");
     if (result != 0) {
         tw_array_free(a);
         return result;

@@ -14,7 +14,7 @@ struct tw_control_port {
     uint16_t actor;
     struct tw_sink in;
     struct tw_stream *out;
-    uint8_t n_words;   /* of the packet that is coming in */
+    uint8_t n_words; /* of the packet that is coming in */
     uint32_t words[2 + TW_CONTROL_BEATS];
     unsigned first, n; /* what waits to go out, a ring */
     uint32_t queue[TW_CONTROL_QUEUE];

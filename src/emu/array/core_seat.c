@@ -40,7 +40,8 @@ static struct tw_tile *lock_tile(struct tw_array *a, struct tw_tile *t, unsigned
 
 /* Each of these returns 1 when the request is answered, 0 when it has to wait. */
 
-static int acquire(struct tw_array *a, struct tw_tile *t, const struct tw_core_request *r, struct tw_core_answer *answer)
+static int acquire(struct tw_array *a, struct tw_tile *t, const struct tw_core_request *r,
+                   struct tw_core_answer *answer)
 {
     struct tw_tile *owner = lock_tile(a, t, r->lock);
     unsigned lock = r->lock % LOCKS_OF_WINDOW;
@@ -59,7 +60,8 @@ static int acquire(struct tw_array *a, struct tw_tile *t, const struct tw_core_r
     return 0;
 }
 
-static int release(struct tw_array *a, struct tw_tile *t, const struct tw_core_request *r, struct tw_core_answer *answer)
+static int release(struct tw_array *a, struct tw_tile *t, const struct tw_core_request *r,
+                   struct tw_core_answer *answer)
 {
     struct tw_tile *owner = lock_tile(a, t, r->lock);
     if (owner == NULL)
@@ -110,8 +112,9 @@ static int bus_is_open(struct tw_array *a, struct tw_tile *t, uint32_t offset)
 {
     if (tw_tile_word(t, TW_REG_CORE_CORE_PROCESSOR_BUS) & 1)
         return 1;
-    tw_array_fault(a, TW_E_ARGUMENT, "%s accesses its tile's register 0x%x, but Core_Processor_Bus does not enable that",
-                   t->seat.name, (unsigned)offset);
+    tw_array_fault(a, TW_E_ARGUMENT,
+                   "%s accesses its tile's register 0x%x, but Core_Processor_Bus does not enable that", t->seat.name,
+                   (unsigned)offset);
     return 0;
 }
 

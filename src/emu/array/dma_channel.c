@@ -242,8 +242,8 @@ static int send_token(struct tw_array *a, struct tw_dma_engine *e)
         fault(a, e, 0, TW_E_UNSUPPORTED, "the number that this channel's tokens carry is not known");
         return 0;
     }
-    return tw_control_token(
-        a, e->tile, tw_dma_token_word(t->column, t->row, (unsigned)actor, tw_dma_settings(e).controller_id));
+    return tw_control_token(a, e->tile,
+                            tw_dma_token_word(t->column, t->row, (unsigned)actor, tw_dma_settings(e).controller_id));
 }
 
 static void done(struct tw_array *a, struct tw_dma_engine *e)

@@ -1,6 +1,7 @@
 /*
- * A DMA channel: its queue of tasks, the descriptor that it executes and how far it is. A task is a chain of descriptors,
- * executed once or more often; each descriptor waits for a lock, moves its words and releases a lock. By AM020.
+ * A DMA channel: its queue of tasks, the descriptor that it executes and how far it is. A task is a chain of
+ * descriptors, executed once or more often; each descriptor waits for a lock, moves its words and releases a lock. By
+ * AM020.
  */
 #ifndef TW_EMU_ARRAY_DMA_CHANNEL_H
 #define TW_EMU_ARRAY_DMA_CHANNEL_H
@@ -29,18 +30,18 @@ struct tw_dma_engine {
     struct tw_dma_channel channel;
     uint16_t actor;
     enum tw_dma_phase phase;
-    uint8_t granted;  /* has got the lock that it waited for */
-    uint8_t header;   /* MM2S: the packet's header has still to be sent */
-    uint8_t first;    /* the next descriptor is the first of its task */
-    uint32_t sticky;  /* status bits that stay: overflow, errors */
+    uint8_t granted; /* has got the lock that it waited for */
+    uint8_t header;  /* MM2S: the packet's header has still to be sent */
+    uint8_t first;   /* the next descriptor is the first of its task */
+    uint32_t sticky; /* status bits that stay: overflow, errors */
     uint32_t tasks_done;
     uint64_t due;     /* LOAD, FINISH, DONE: the cycle at which it happens */
     uint64_t move_at; /* the tick of the next word */
     uint64_t words;   /* moved since power-on */
     unsigned n_queue; /* tasks, the running one first */
     struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH];
-    unsigned repeat;  /* executions of the running task that are still to come, this one included */
-    unsigned number;  /* of the present descriptor */
+    unsigned repeat; /* executions of the running task that are still to come, this one included */
+    unsigned number; /* of the present descriptor */
     struct tw_bd bd;
     struct tw_address_pattern pattern;
     struct tw_stream *out; /* MM2S */
@@ -66,7 +67,8 @@ void tw_dma_move(struct tw_array *array, struct tw_dma_engine *engine);
  * The lock that a descriptor names: its tile and its number there. Returns 0, or -1 after raising a fault: there is no
  * such lock (dma_reach.c).
  */
-int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned id, struct tw_tile **tile, unsigned *lock);
+int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned id, struct tw_tile **tile,
+                unsigned *lock);
 /* Copies words between memory at a word address and a buffer. Returns 0, or -1 after raising a fault (dma_reach.c). */
 int tw_dma_copy(struct tw_array *array, struct tw_dma_engine *engine, uint64_t address, uint32_t *words, uint32_t n);
 /* Ticks from one word of a shim channel to the next, as DDR is shared now (ddr.c). */

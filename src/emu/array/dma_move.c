@@ -49,10 +49,8 @@ static uint32_t smaller(uint64_t a, uint64_t b)
 
 static uint32_t header_word(const struct tw_dma_engine *e)
 {
-    struct tw_packet_header header = {.id = e->bd.packet_id,
-                                      .type = e->bd.packet_type,
-                                      .row = e->tile->row,
-                                      .column = e->tile->column};
+    struct tw_packet_header header = {
+        .id = e->bd.packet_id, .type = e->bd.packet_type, .row = e->tile->row, .column = e->tile->column};
     uint32_t word = tw_packet_header_encode(&header) & ~(UINT32_C(1) << PACKET_PARITY_SHIFT);
     return packet_parity(word | (uint32_t)e->bd.out_of_order_id << TW_OUT_OF_ORDER_SHIFT);
 }

@@ -28,7 +28,8 @@ static struct tw_tile *neighbour(struct tw_array *a, const struct tw_dma_engine 
     return tw_array_tile(a, e->tile->column + (int)window - 1, e->tile->row);
 }
 
-int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned id, struct tw_tile **tile, unsigned *lock)
+int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned id, struct tw_tile **tile,
+                unsigned *lock)
 {
     *tile = engine->tile;
     *lock = id;

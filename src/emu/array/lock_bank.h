@@ -8,7 +8,10 @@
 
 #include <stdint.h>
 
-enum tw_lock_bank_limit { TW_LOCKS_MAX = 64, TW_LOCK_WAITERS = 40 /* all cores and DMA channels that reach one tile's */ };
+enum tw_lock_bank_limit {
+    TW_LOCKS_MAX = 64,
+    TW_LOCK_WAITERS = 40 /* all cores and DMA channels that reach one tile's */
+};
 
 struct tw_lock_waiter {
     uint16_t actor;

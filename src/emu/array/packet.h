@@ -1,6 +1,6 @@
 /*
- * Packets: at a switch port in packet mode the header's id chooses an arbiter and through it the masters, and so on from
- * switch to switch. A packet holds each arbiter that it has come to until its last word is through.
+ * Packets: at a switch port in packet mode the header's id chooses an arbiter and through it the masters, and so on
+ * from switch to switch. A packet holds each arbiter that it has come to until its last word is through.
  */
 #ifndef TW_EMU_ARRAY_PACKET_H
 #define TW_EMU_ARRAY_PACKET_H

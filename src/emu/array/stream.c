@@ -26,8 +26,8 @@ static struct tw_dma_engine *moving_channel(struct tw_array *a, const struct tw_
 }
 
 /*
- * A channel that moves words does so at once: when its words come is known, and nobody else has a part in it. All others
- * act when their time has come.
+ * A channel that moves words does so at once: when its words come is known, and nobody else has a part in it. All
+ * others act when their time has come.
  */
 static void feed(struct tw_array *a, struct tw_sink *sink)
 {

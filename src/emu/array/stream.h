@@ -1,8 +1,8 @@
 /*
- * A stream: the words that one source has sent and that some of its sinks have not yet taken. Not each buffer on the way
- * is modelled but the way as a whole: a word reaches a sink the way's latency after it was sent, and the source can be
- * ahead of its slowest sink by what the buffers on the shortest way hold. Each word knows when it was sent and when the
- * last sink took it; so source and sinks may be simulated one after the other for many words.
+ * A stream: the words that one source has sent and that some of its sinks have not yet taken. Not each buffer on the
+ * way is modelled but the way as a whole: a word reaches a sink the way's latency after it was sent, and the source can
+ * be ahead of its slowest sink by what the buffers on the shortest way hold. Each word knows when it was sent and when
+ * the last sink took it; so source and sinks may be simulated one after the other for many words.
  */
 #ifndef TW_EMU_ARRAY_STREAM_H
 #define TW_EMU_ARRAY_STREAM_H
@@ -44,10 +44,10 @@ struct tw_branch {
 
 struct tw_stream {
     struct tw_tile *tile;
-    uint8_t slave; /* the port where it enters the tile's switch */
-    uint8_t own;   /* words of buffer that the source itself has */
+    uint8_t slave;   /* the port where it enters the tile's switch */
+    uint8_t own;     /* words of buffer that the source itself has */
     uint8_t blocked; /* the source wants to act when there is room */
-    uint16_t actor; /* of the source */
+    uint16_t actor;  /* of the source */
     uint16_t capacity, n_branches;
     uint64_t written, freed; /* words sent; words that all have taken */
     struct tw_branch branches[TW_STREAM_BRANCHES];

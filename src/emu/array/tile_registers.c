@@ -144,7 +144,8 @@ static const struct behaviour {
     {CORE, TW_REG_CORE_LOCKS_UNDERFLOW, write_underflow, read_underflow},
     {CORE | SHIM, TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL, write_merge, NULL},
     {CORE | SHIM,
-     TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL + TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL_STEP,
+     TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL +
+         TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL_STEP,
      write_merge, NULL},
     {MEMORY, TW_REG_MEMORY_TIMER_LOW, NULL, read_timer_low},
     {MEMORY, TW_REG_MEMORY_TIMER_HIGH, NULL, read_timer_high},
@@ -247,8 +248,8 @@ static int read_memory(const struct tw_tile *t, uint32_t offset, uint32_t *value
 
 /* ---- DMA, locks, switches: registers that come in numbers ---- */
 
-static void write_dma(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value, enum tw_dma_register which,
-                      struct tw_dma_channel channel)
+static void write_dma(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value,
+                      enum tw_dma_register which, struct tw_dma_channel channel)
 {
     struct tw_dma_engine *e = &t->channels[channel.direction][channel.number];
     if (which == TW_DMA_STATUS)

@@ -73,8 +73,8 @@ void put_bd(struct board *b, unsigned column, unsigned row, unsigned number, con
     for (unsigned d = tw_bd_dimensions(kind); d < TW_BD_DIMENSIONS_MAX; d++)
         fits.dimensions[d] = (struct tw_bd_dimension){0};
     must(b, tw_bd_encode(kind, &fits, words, &b->err));
-    must(b, tw_array_write(b->array, tw_tile_address(column, row, tw_bd_offset(kind, number)), words,
-                           tw_bd_words(kind), &b->err));
+    must(b, tw_array_write(b->array, tw_tile_address(column, row, tw_bd_offset(kind, number)), words, tw_bd_words(kind),
+                           &b->err));
 }
 
 enum { CONTROLLER_SHIFT = 8, CONTROLLER_MASK = 0xff00 };
@@ -93,8 +93,7 @@ void start(struct board *b, unsigned column, unsigned row, enum tw_dma_direction
 
 uint32_t status(struct board *b, unsigned column, unsigned row, enum tw_dma_direction direction, unsigned channel)
 {
-    return get(b, column, row,
-               tw_dma_status_offset(tw_tile_kind(row), (struct tw_dma_channel){direction, channel}));
+    return get(b, column, row, tw_dma_status_offset(tw_tile_kind(row), (struct tw_dma_channel){direction, channel}));
 }
 
 static unsigned index_of(unsigned row, enum tw_port_side side, struct tw_port port)
@@ -144,11 +143,8 @@ void token_circuit(struct board *b, unsigned column)
 void rule(struct board *b, unsigned column, unsigned row, struct tw_port slave, unsigned slot, unsigned id,
           unsigned mask, unsigned arbiter, unsigned msel)
 {
-    struct tw_switch_slot s = {.enable = 1,
-                               .id = (uint8_t)id,
-                               .mask = (uint8_t)mask,
-                               .msel = (uint8_t)msel,
-                               .arbiter = (uint8_t)arbiter};
+    struct tw_switch_slot s = {
+        .enable = 1, .id = (uint8_t)id, .mask = (uint8_t)mask, .msel = (uint8_t)msel, .arbiter = (uint8_t)arbiter};
     put_slave(b, column, row, slave, 1);
     put(b, column, row, tw_switch_slot_offset(tw_tile_kind(row), index_of(row, TW_SLAVE, slave), slot),
         tw_switch_slot_encode(&s));

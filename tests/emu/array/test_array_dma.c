@@ -328,14 +328,18 @@ static void acquire_kinds(void **state)
     struct tw_bd bd = plain_bd(0, 4);
     bd.acquire_enable = 1;
     bd.acquire_value = 3; /* exactly */
+    struct tw_bd in = plain_bd(0x1000, 4);
     circuit(b, 0, 2, PORT(DMA, 0), PORT(DMA, 0));
     put_bd(b, 0, 2, 0, &bd);
+    put_bd(b, 0, 2, 1, &in);
+    start(b, 0, 2, TW_S2MM, 0, 1, 2, 0);
     put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 0), 4);
     start(b, 0, 2, TW_MM2S, 0, 0, 1, 0);
     assert_int_equal(drain(b), TW_E_STATE);
     put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 0), 3);
-    assert_int_equal(drain(b), 0);
+    assert_int_equal(drain(b), TW_E_STATE);
     assert_int_equal(get(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 0)), 0);
+    assert_int_equal(status(b, 0, 2, TW_MM2S, 0), 0);
     bd.acquire_value = -3; /* at least */
     put_bd(b, 0, 2, 0, &bd);
     put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 0), 5);
@@ -386,7 +390,8 @@ static void errors(void **state)
     bd = plain_bd(HOST_ADDRESS + HOST_BYTES - 8, 4);
     put_bd(b, 0, 0, 0, &bd);
     start(b, 0, 0, TW_MM2S, 0, 0, 1, 0);
-    expect_failure(b, 0, TW_MM2S, TW_DMA_AXI_DECODE_ERROR, "no memory at the device address (AXI decode error): 0x40100000");
+    expect_failure(b, 0, TW_MM2S, TW_DMA_AXI_DECODE_ERROR,
+                   "no memory at the device address (AXI decode error): 0x40100000");
 
     bd = plain_bd(0, 4);
     bd.release_value = -1;

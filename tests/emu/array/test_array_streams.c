@@ -53,8 +53,9 @@ static void multicast(void **state)
     struct tw_bd out = plain_bd(OWN, WORDS);
     task(b, 0, 1, TW_MM2S, 0, 0, &out);
     assert_int_equal(drain(b), TW_E_STATE);
-    assert_non_null(strstr(b->err.text, "DMA (0, 4) S2MM 0 waits in descriptor 0 for lock 0 of tile (0, 4), whose value "
-                                        "is 0, to be at least 1"));
+    assert_non_null(strstr(b->err.text,
+                           "DMA (0, 4) S2MM 0 waits in descriptor 0 for lock 0 of tile (0, 4), whose value "
+                           "is 0, to be at least 1"));
     assert_non_null(strstr(b->err.text, "DMA (0, 1) MM2S 0 waits in descriptor 0 for room in its stream"));
     assert_true(status(b, 0, 1, TW_MM2S, 0) & TW_DMA_STALLED_STREAM);
     /* The others are ahead of the one that waits by no more than what its way holds. */
@@ -478,12 +479,18 @@ static void bad_control_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multicast),        cmocka_unit_test(back_pressure),
-        cmocka_unit_test(no_route),         cmocka_unit_test(around),
-        cmocka_unit_test(merge),            cmocka_unit_test(packet_multicast),
-        cmocka_unit_test(held_arbiter),     cmocka_unit_test(out_of_order),
-        cmocka_unit_test(bad_packets),      cmocka_unit_test(tokens),
-        cmocka_unit_test(token_stall),      cmocka_unit_test(control_packets),
+        cmocka_unit_test(multicast),
+        cmocka_unit_test(back_pressure),
+        cmocka_unit_test(no_route),
+        cmocka_unit_test(around),
+        cmocka_unit_test(merge),
+        cmocka_unit_test(packet_multicast),
+        cmocka_unit_test(held_arbiter),
+        cmocka_unit_test(out_of_order),
+        cmocka_unit_test(bad_packets),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(token_stall),
+        cmocka_unit_test(control_packets),
         cmocka_unit_test(bad_control_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
