@@ -21,6 +21,8 @@ int tw_cmd_dis(int argc, char **argv);
 int tw_cmd_image(int argc, char **argv);
 int tw_cmd_emu(int argc, char **argv);
 int tw_cmd_vectors(int argc, char **argv);
+int tw_cmd_info(int argc, char **argv);
+int tw_cmd_doctor(int argc, char **argv);
 
 /* Says on stderr what is wrong with a command line and where its help is; returns TW_EXIT_USAGE. */
 int tw_usage_error(const char *command, const char *sentence);

@@ -19,6 +19,8 @@ static const struct command {
     {"image", "print what is inside an xclbin, a PDI, control code, ...", tw_cmd_image},
     {"vectors", "compare the emulator with results recorded on the chip", tw_cmd_vectors},
     {"emu", "run a program for the NPU on the emulated array", tw_cmd_emu},
+    {"info", "show the NPU, or what is missing", tw_cmd_info},
+    {"doctor", "check what the NPU needs, and how to mend it", tw_cmd_doctor},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
