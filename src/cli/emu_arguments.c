@@ -90,19 +90,18 @@ int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_argu
     return code;
 }
 
-static int add_buffer(struct tw_emu_argument *a, struct tw_buffers *buffers, const void *data, struct tw_error *err)
+/* A tw_emu_buffer_function. */
+static int add_buffer(void *buffers, size_t index, struct tw_emu_argument *a, struct tw_error *err)
 {
-    int code = tw_buffers_add(buffers, a->size, &a->address, &a->bytes, err);
-    if (code == TW_OK && data != NULL)
-        memcpy(a->bytes, data, (size_t)a->size);
-    return code;
+    (void)index;
+    return tw_buffers_add(buffers, a->size, &a->address, &a->bytes, err);
 }
 
-static int fill(struct tw_emu_argument *a, struct tw_buffers *buffers, struct tw_error *err)
+static int fill(struct tw_emu_argument *a, size_t index, tw_emu_buffer_function *make, void *arg, struct tw_error *err)
 {
     struct tw_file_map map;
     if (a->in == NULL)
-        return a->size > 0 ? add_buffer(a, buffers, NULL, err) : TW_OK;
+        return a->size > 0 ? make(arg, index, a, err) : TW_OK;
     int code = tw_file_map_open(a->in, &map, err);
     if (code < 0)
         return code;
@@ -110,19 +109,27 @@ static int fill(struct tw_emu_argument *a, struct tw_buffers *buffers, struct tw
     if (map.size == 0)
         code = tw_fail(err, TW_E_FORMAT, "'%s' is empty; a buffer cannot be", a->in);
     else
-        code = add_buffer(a, buffers, map.data, err);
+        code = make(arg, index, a, err);
+    if (code == TW_OK)
+        memcpy(a->bytes, map.data, map.size);
     tw_file_map_close(&map);
+    return code;
+}
+
+int tw_emu_arguments_fill(struct tw_emu_arguments *arguments, tw_emu_buffer_function *make, void *arg,
+                          struct tw_error *err)
+{
+    int code = TW_OK;
+    for (size_t i = 0; code == TW_OK && i < arguments->n; i++) {
+        code = fill(&arguments->list[i], i, make, arg, err);
+        arguments->addresses[i] = arguments->list[i].address;
+    }
     return code;
 }
 
 int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers *buffers, struct tw_error *err)
 {
-    int code = TW_OK;
-    for (size_t i = 0; code == TW_OK && i < arguments->n; i++) {
-        code = fill(&arguments->list[i], buffers, err);
-        arguments->addresses[i] = arguments->list[i].address;
-    }
-    return code;
+    return tw_emu_arguments_fill(arguments, add_buffer, buffers, err);
 }
 
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments)

@@ -8,7 +8,7 @@
 enum { TW_EMU_ARGUMENTS_MAX = 64 };
 
 struct tw_emu_argument {
-    char *in; /* NULL: begins as zeros; to be freed */
+    char *in;        /* NULL: begins as zeros; to be freed */
     const char *out; /* NULL: not written to a file */
     uint64_t size;   /* 0: no buffer */
     uint64_t address;
@@ -25,9 +25,15 @@ struct tw_emu_arguments {
  * Reads the texts "in:FILE", "out:BYTES:FILE", "inout:FILE:FILE" and "none"; fails with TW_E_ARGUMENT for another one.
  * *arguments is released with tw_emu_arguments_free in any case; names of outputs point into the texts.
  */
-int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments,
-                          struct tw_error *err);
+int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments, struct tw_error *err);
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments);
+
+/* Makes the buffer of argument number index, a->size bytes of zeros: sets a->bytes and a->address. */
+typedef int tw_emu_buffer_function(void *arg, size_t index, struct tw_emu_argument *a, struct tw_error *err);
+
+/* Makes buffers with a function of the caller's, and fills those that begin as files. Fails as files and make do. */
+int tw_emu_arguments_fill(struct tw_emu_arguments *arguments, tw_emu_buffer_function *make, void *arg,
+                          struct tw_error *err);
 
 /*
  * Makes the buffers, which are those of `buffers`, and fills those that begin as files. Fails as files and
