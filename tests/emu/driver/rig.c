@@ -3,6 +3,7 @@
 #include "base/little_endian.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +15,27 @@
 #define HOST_OFFSET ((uint64_t)0x80000000u)
 
 const char rig_node[] = "/dev/accel/accel0";
+
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
+static unsigned gates_open;
+
+void rig_open_gate(void)
+{
+    pthread_mutex_lock(&gate_lock);
+    gates_open++;
+    pthread_cond_broadcast(&gate_opened);
+    pthread_mutex_unlock(&gate_lock);
+}
+
+static void pass_gate(void)
+{
+    pthread_mutex_lock(&gate_lock);
+    while (gates_open == 0)
+        pthread_cond_wait(&gate_opened, &gate_lock);
+    gates_open--;
+    pthread_mutex_unlock(&gate_lock);
+}
 
 struct scripted {
     struct tw_host_memory host;
@@ -83,6 +105,9 @@ static void do_action(struct scripted *s, const struct tw_emu_work *work, struct
     case DO_WORK:
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         result->cycles = (uint64_t)word * 1000;
+        break;
+    case DO_GATE:
+        pass_gate();
         break;
     case DO_TAKE:
         result->cycles = (uint64_t)word * 1000;

@@ -18,7 +18,8 @@ enum action {
     DO_FAIL, /* word 1: status */
     DO_HANG,
     DO_COUNT, /* adds 1 to a number in the tiles, and writes it to buffer 0 */
-    DO_WORK   /* as DO_TAKE, and the thread sleeps for a moment, so that others come in between */
+    DO_WORK,  /* as DO_TAKE, and the thread sleeps for a moment, so that others come in between */
+    DO_GATE   /* waits for rig_open_gate */
 };
 
 struct rig {
@@ -33,6 +34,9 @@ struct rig {
 
 extern const struct tw_emu_firmware rig_firmware;
 extern const char rig_node[];
+
+/* Lets one command of kind DO_GATE go on, whether it has come there or comes later. */
+void rig_open_gate(void);
 
 /* A driver and an open file; the options' firmware is replaced by the scripted one. */
 void rig_create(struct rig *rig, const struct tw_emu_driver_options *options);
