@@ -91,6 +91,8 @@ int tw_array_waits(const struct tw_array *array, char *text, size_t size);
 
 /* Registers and memories of a tile (tile_registers.c). Return 0 or what tw_array_write and tw_array_read return. */
 int tw_tile_write(struct tw_array *array, struct tw_tile *tile, uint32_t offset, uint32_t value, struct tw_error *err);
+/* Writes as many words as one memory takes from an offset on; returns how many, 0 when it is none. */
+uint32_t tw_tile_write_memory(struct tw_tile *tile, uint32_t offset, const uint32_t *words, size_t count);
 /* As tw_tile_read, for a write of some of the bits: no side effects, and any register has its bits as written. */
 int tw_tile_present(struct tw_array *array, struct tw_tile *tile, uint32_t offset, uint32_t *value,
                     struct tw_error *err);

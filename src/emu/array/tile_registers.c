@@ -220,17 +220,25 @@ static int in_program(const struct tw_tile *t, uint32_t offset)
     return t->kind == TW_TILE_CORE && offset >= TW_CORE_PROGRAM && offset < TW_CORE_PROGRAM + TW_CORE_PROGRAM_BYTES;
 }
 
-static int write_memory(struct tw_tile *t, uint32_t offset, uint32_t value)
+static uint32_t fitting(uint32_t bytes_left, size_t count)
 {
-    unsigned char bytes[4];
-    tw_store_u32(bytes, value);
-    if (offset < t->memory_bytes)
-        memcpy(t->memory + offset, bytes, sizeof bytes);
-    else if (in_program(t, offset))
-        tw_core_write_program(t->seat.core, offset - TW_CORE_PROGRAM, bytes, sizeof bytes);
-    else
+    return count < bytes_left / 4 ? (uint32_t)count : bytes_left / 4;
+}
+
+uint32_t tw_tile_write_memory(struct tw_tile *tile, uint32_t offset, const uint32_t *words, size_t count)
+{
+    if (offset % 4 != 0)
         return 0;
-    return 1;
+    if (offset < tile->memory_bytes) {
+        uint32_t n = fitting(tile->memory_bytes - offset, count);
+        memcpy(tile->memory + offset, words, (size_t)n * 4);
+        return n;
+    }
+    if (!in_program(tile, offset))
+        return 0;
+    uint32_t n = fitting(TW_CORE_PROGRAM + TW_CORE_PROGRAM_BYTES - offset, count);
+    tw_core_write_program(tile->seat.core, offset - TW_CORE_PROGRAM, words, (size_t)n * 4);
+    return n;
 }
 
 static int read_memory(const struct tw_tile *t, uint32_t offset, uint32_t *value)
@@ -334,7 +342,7 @@ int tw_tile_write(struct tw_array *array, struct tw_tile *tile, uint32_t offset,
     if (offset % 4 != 0 || offset >= TW_TILE_BYTES)
         return tw_fail(err, TW_E_ARGUMENT, "0x%x is no address of a 32-bit word in tile (%u, %u)", (unsigned)offset,
                        tile->column, tile->row);
-    if (write_memory(tile, offset, value) || write_numbered(array, tile, offset, value))
+    if (tw_tile_write_memory(tile, offset, &value, 1) > 0 || write_numbered(array, tile, offset, value))
         return outcome(array, fault_before, err);
     const struct behaviour *b = behaviour_at(tile, offset);
     if (b != NULL && b->write != NULL)
