@@ -219,3 +219,43 @@ void make_elf(struct made *m, const void *program, size_t size)
     WORDS(m, 0, 2, 0, 0, symbols, 32, 2, 1, 4, 16);
     WORDS(m, 0, 3, 0, 0, strings, 8, 0, 0, 1, 0);
 }
+
+/* Control code with two block writes of eight words, whose data is at 0x20 and 0x50 of it. */
+static void make_control_text(struct made *m)
+{
+    size_t begin = m->size;
+    WORDS(m, 0x06030100, 0x104, 2, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        WORDS(m, 1, 0, 0x1d000 + 0x20 * i, 48);
+        made_zeros(m, 32);
+    }
+    put_u32(m, begin + 12, (uint32_t)(m->size - begin));
+}
+
+void make_control_elf(struct made *m)
+{
+    static const char names[] = "\0.shstrtab\0.ctrltext\0.dynsym\0.dynstr\0.rela.dyn";
+    struct made text = {0};
+    make_control_text(&text);
+    uint32_t code = 52, strings = code + (uint32_t)text.size, symbols = strings + 8, patches = symbols + 48;
+    uint32_t section_names = patches + 24, sections = section_names + sizeof names;
+    sections = (sections + 3) / 4 * 4;
+    made_bytes(m,
+               "\x7f"
+               "ELF\1\1\1\x45\2\0\0\0\0\0\0\0",
+               16);
+    WORDS(m, 2 | 1 << 16, 1, 0, 0, sections, 0, 52, 40 << 16, 6 | 1 << 16);
+    made_bytes(m, text.data, text.size);
+    made_bytes(m, "\0003\0005\0\0\0", 8);
+    WORDS(m, 0, 0, 0, 0, 1, 0, 4, 1 << 4 | 1 | 2 << 16, 3, 0, 4, 1 << 4 | 1 | 2 << 16);
+    WORDS(m, 0x20, 1 << 8 | 5, 0, 0x50, 2 << 8 | 5, 0xfffffff0);
+    made_bytes(m, names, sizeof names);
+    align(m, 4);
+    WORDS(m, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    WORDS(m, 1, 3, 0, 0, section_names, sizeof names, 0, 0, 1, 0);
+    WORDS(m, 11, 1, 6, 0, code, (uint32_t)text.size, 0, 0, 16, 0);
+    WORDS(m, 29, 3, 0, 0, strings, 8, 0, 0, 1, 0);
+    WORDS(m, 21, 11, 2, 0, symbols, 48, 3, 1, 8, 16);
+    WORDS(m, 37, 4, 2, 0, patches, 24, 4, 0, 8, 12);
+    made_free(&text);
+}

@@ -21,6 +21,9 @@ void make_xclbin(struct made *m, const struct made *partition);
 /* A core ELF file with a program at 0, four bytes of data and as many of zeros at 0x70400, and the symbol "main". */
 void make_elf(struct made *m, const void *program, size_t size);
 
+/* An ELF file with control code (a wait) whose two descriptors the host patches for arguments 3 and 5. */
+void make_control_elf(struct made *m);
+
 enum made_elf_place { ELF_PROGRAM_HEADERS = 52, ELF_DATA_HEADER = 84, ELF_FIRST_DATA = 116 };
 
 #endif

@@ -1,7 +1,9 @@
 #include "image/touch.h"
 
 #include "image/aie_partition.h"
+#include "image/control_elf.h"
 #include "image/core_elf.h"
+#include "image/kernel_metadata.h"
 #include "image/pdi.h"
 #include "image/xclbin_tables.h"
 
@@ -64,6 +66,39 @@ int touch_elf(const struct tw_view *view, struct tw_error *err)
         tw_core_elf_symbol(&elf, i, &symbol);
         touch_text(symbol.name);
     }
+    return code;
+}
+
+int touch_control_elf(const struct tw_view *view, struct tw_error *err)
+{
+    struct tw_control_elf elf;
+    int code = tw_control_elf_open(view, &elf, err);
+    if (code < 0)
+        return code;
+    touch(&elf.code);
+    for (uint32_t i = 0; i < elf.n_patches; i++) {
+        struct tw_control_elf_patch patch;
+        tw_control_elf_patch(&elf, i, &patch);
+        touch(&(struct tw_view){elf.code.data + patch.offset, 32, "patch", 0});
+        use(patch.argument);
+    }
+    return code;
+}
+
+int touch_metadata(const struct tw_view *section, struct tw_error *err)
+{
+    struct tw_kernel_metadata metadata;
+    int code = tw_kernel_metadata_read(section, &metadata, err);
+    for (uint32_t i = 0; i < metadata.n_kernels; i++) {
+        const struct tw_kernel *k = &metadata.kernels[i];
+        touch_text(k->name);
+        touch_text(k->instance);
+        for (uint32_t j = 0; j < k->n_arguments; j++) {
+            touch_text(k->arguments[j].name);
+            touch_text(k->arguments[j].type);
+        }
+    }
+    tw_kernel_metadata_free(&metadata);
     return code;
 }
 
@@ -134,6 +169,8 @@ static int touch_section(const struct tw_xclbin_section *s, struct tw_error *err
 {
     touch(&s->data);
     switch (s->kind) {
+    case TW_XCLBIN_EMBEDDED_METADATA:
+        return touch_metadata(&s->data, err);
     case TW_XCLBIN_MEM_TOPOLOGY:
     case TW_XCLBIN_GROUP_TOPOLOGY:
         return touch_memories(&s->data, err);

@@ -9,6 +9,8 @@
 
 int touch_pdi(const struct tw_view *view, struct tw_error *err);
 int touch_elf(const struct tw_view *view, struct tw_error *err);
+int touch_control_elf(const struct tw_view *view, struct tw_error *err);
+int touch_metadata(const struct tw_view *section, struct tw_error *err);
 int touch_partition(const struct tw_view *section, struct tw_error *err);
 int touch_memories(const struct tw_view *section, struct tw_error *err);
 int touch_ips(const struct tw_view *section, struct tw_error *err);
