@@ -62,15 +62,32 @@ static int take(struct tw_context *c, unsigned columns, struct tw_error *err)
     return TW_OK;
 }
 
-static int upload(struct tw_context *c, const struct tw_program *p, struct tw_context_program *to, struct tw_error *err)
+/* The handle of an earlier program's PDI if it is the same; else 0. */
+static uint32_t find_uploaded(const struct tw_context *c, const struct tw_program *programs, unsigned n)
 {
+    for (unsigned i = 0; i < n; i++)
+        if (programs[i].pdi == programs[n].pdi && programs[i].bytes == programs[n].bytes)
+            return c->programs[i].handle;
+    return 0;
+}
+
+/* Program number n, the next one. */
+static int add_program(struct tw_context *c, const struct tw_program *programs, unsigned n, struct tw_error *err)
+{
+    const struct tw_program *p = &programs[n];
+    struct tw_context_program *to = &c->programs[n];
     if (p->pdi == NULL || p->bytes == 0)
-        return tw_fail(err, TW_E_ARGUMENT, "program number %u has no PDI", c->n_programs);
+        return tw_fail(err, TW_E_ARGUMENT, "program number %u has no PDI", n);
     if (p->function > UINT8_MAX)
-        return tw_fail(err, TW_E_ARGUMENT, "program number %u: there is no function %u", c->n_programs, p->function);
-    int code = tw_kernel_buffer_upload(&c->device->file, &c->device->heap, p->pdi, p->bytes, &to->pdi, err);
-    if (code < 0)
-        return code;
+        return tw_fail(err, TW_E_ARGUMENT, "program number %u: there is no function %u", n, p->function);
+    const struct tw_device *device = c->device;
+    to->handle = find_uploaded(c, programs, n);
+    if (to->handle == 0) {
+        int code = tw_kernel_buffer_upload(&device->file, &device->heap, p->pdi, p->bytes, &to->pdi, err);
+        if (code < 0)
+            return code;
+        to->handle = to->pdi.handle;
+    }
     c->n_programs++;
     to->name = p->name != NULL ? strdup(p->name) : NULL;
     return p->name != NULL && to->name == NULL ? tw_fail(err, TW_E_MEMORY, "no memory for a name") : TW_OK;
@@ -80,7 +97,7 @@ static int configure(struct tw_context *c, const struct tw_program *programs, st
 {
     struct tw_xdna_cus cus = {.count = (uint16_t)c->n_programs};
     for (unsigned i = 0; i < c->n_programs; i++)
-        cus.cu[i] = (struct tw_xdna_cu){.buffer = c->programs[i].pdi.handle, .function = (uint8_t)programs[i].function};
+        cus.cu[i] = (struct tw_xdna_cu){.buffer = c->programs[i].handle, .function = (uint8_t)programs[i].function};
     struct tw_xdna_config_context config = {
         .handle = c->handle,
         .kind = TW_XDNA_CONFIG_CUS,
@@ -121,7 +138,7 @@ int tw_context_create(struct tw_device *device, unsigned columns, const struct t
     c->device = tw_device_take(device);
     code = take(c, columns, err);
     for (unsigned i = 0; code == 0 && i < n_programs; i++)
-        code = upload(c, &programs[i], &c->programs[i], err);
+        code = add_program(c, programs, i, err);
     if (code == 0)
         code = configure(c, programs, err);
     if (code < 0)

@@ -34,8 +34,9 @@ struct tw_context {
     atomic_int hung; /* a command of it has hung */
     unsigned n_programs;
     struct tw_context_program {
-        struct tw_kernel_buffer pdi;
-        char *name; /* NULL: none */
+        struct tw_kernel_buffer pdi; /* handle 0: an earlier program has the same */
+        uint32_t handle;             /* of the buffer with its PDI */
+        char *name;                  /* NULL: none */
     } programs[TW_XDNA_CUS];
 };
 

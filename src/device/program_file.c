@@ -2,30 +2,22 @@
 #include "device/device.h"
 
 #include "base/file_map.h"
-#include "base/little_endian.h"
 #include "base/view.h"
-#include "image/aie_partition.h"
+#include "image/kernel_metadata.h"
 #include "image/pdi.h"
 #include "image/xclbin_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of tw_ip.properties. */
-enum ip_properties {
-    IP_SUBTYPE_MASK = 3,
-    IP_DPU = 1,
-    IP_FUNCTION_SHIFT = 4,
-    IP_FUNCTION_MASK = 3,
-    IP_ID_SHIFT = 16,
-    IP_ID_MASK = 0xfff
-};
+/* A field of tw_ip.properties. */
+enum ip_properties { IP_FUNCTION_SHIFT = 4, IP_FUNCTION_MASK = 3 };
 
 struct programs {
     unsigned columns;
     unsigned n;
     struct tw_program program[TW_XDNA_CUS];
-    char names[TW_XDNA_CUS][TW_IP_NAME_BYTES + 1];
+    char names[TW_XDNA_CUS][TW_KERNEL_NAME_BYTES];
 };
 
 /* The first section of a kind; returns whether there is one. */
@@ -42,53 +34,64 @@ static int find_section(const struct tw_xclbin *xclbin, uint32_t kind, struct tw
     return 0;
 }
 
-static int serves(const struct tw_aie_pdi *pdi, uint64_t kernel)
-{
-    for (uint32_t j = 0; j < pdi->n_groups; j++) {
-        struct tw_cdo_group group;
-        tw_aie_pdi_group(pdi, j, &group);
-        for (uint32_t k = 0; k < group.n_kernels; k++)
-            if (tw_load_u64(group.kernels.data + (size_t)8 * k) == kernel)
-                return 1;
-    }
-    return 0;
-}
-
 static int add(struct programs *p, const struct tw_aie_pdi *pdi, unsigned function, const char *name,
                const struct tw_view *file, struct tw_error *err)
 {
     if (p->n == TW_XDNA_CUS)
         return tw_view_fail(file, 0, TW_E_LIMIT, err, "it has more than %d programs, which a context has no room for",
                             TW_XDNA_CUS);
-    size_t size = strcspn(name, ":");
-    memcpy(p->names[p->n], name, size);
-    p->names[p->n][size] = '\0';
+    memcpy(p->names[p->n], name, strlen(name) + 1);
     p->program[p->n] = (struct tw_program){
         .pdi = pdi->image.data, .bytes = pdi->image.size, .function = function, .name = p->names[p->n]};
     p->n++;
     return TW_OK;
 }
 
-/* A kernel's program is the first PDI that lists the kernel's id; one that no PDI lists cannot run. */
-static int add_kernels(struct programs *p, const struct tw_aie_partition *partition, const struct tw_view *layout,
-                       struct tw_error *err)
+/* "functional" of a kernel, by the table of instances ("KERNEL:INSTANCE"); 0 for one that is not in it. */
+static unsigned find_function(const struct tw_table *ips, const char *kernel)
 {
-    struct tw_table ips;
-    int code = tw_ips_open(layout, &ips, err);
-    for (uint32_t i = 0; code == 0 && i < ips.count; i++) {
+    size_t size = strlen(kernel);
+    for (uint32_t i = 0; i < ips->count; i++) {
         struct tw_ip ip;
-        tw_ip_read(&ips, i, &ip);
-        if ((ip.properties & IP_SUBTYPE_MASK) != IP_DPU)
-            continue;
-        for (uint32_t k = 0; k < partition->n_pdis; k++) {
-            struct tw_aie_pdi pdi;
-            tw_aie_partition_pdi(partition, k, &pdi);
-            if (!serves(&pdi, ip.properties >> IP_ID_SHIFT & IP_ID_MASK))
-                continue;
-            code = add(p, &pdi, ip.properties >> IP_FUNCTION_SHIFT & IP_FUNCTION_MASK, ip.name, layout, err);
-            break;
-        }
+        tw_ip_read(ips, i, &ip);
+        if (strncmp(ip.name, kernel, size) == 0 && ip.name[size] == ':')
+            return ip.properties >> IP_FUNCTION_SHIFT & IP_FUNCTION_MASK;
     }
+    return 0;
+}
+
+/* Kernels that no PDI serves cannot run, and are left out. */
+static int add_kernels(struct programs *p, const struct tw_aie_partition *partition,
+                       const struct tw_kernel_metadata *metadata, const struct tw_table *ips,
+                       const struct tw_view *file, struct tw_error *err)
+{
+    int code = TW_OK;
+    for (uint32_t i = 0; code == 0 && i < metadata->n_kernels; i++) {
+        const struct tw_kernel *kernel = &metadata->kernels[i];
+        struct tw_aie_pdi pdi;
+        uint32_t number;
+        if (!kernel->is_dpu || tw_kernel_pdi(kernel, partition, &number, NULL) < 0)
+            continue;
+        tw_aie_partition_pdi(partition, number, &pdi);
+        code = add(p, &pdi, find_function(ips, kernel->name), kernel->name, file, err);
+    }
+    return code;
+}
+
+static int read_kernels(const struct tw_xclbin *xclbin, const struct tw_aie_partition *partition, struct programs *p,
+                        struct tw_error *err)
+{
+    struct tw_kernel_metadata metadata = {0};
+    struct tw_table ips = {0};
+    struct tw_view section;
+    int code = TW_OK;
+    if (find_section(xclbin, TW_XCLBIN_IP_LAYOUT, &section))
+        code = tw_ips_open(&section, &ips, err);
+    if (code == 0 && find_section(xclbin, TW_XCLBIN_EMBEDDED_METADATA, &section))
+        code = tw_kernel_metadata_read(&section, &metadata, err);
+    if (code == 0)
+        code = add_kernels(p, partition, &metadata, &ips, &xclbin->view, err);
+    tw_kernel_metadata_free(&metadata);
     return code;
 }
 
@@ -106,7 +109,7 @@ static int add_pdis(struct programs *p, const struct tw_aie_partition *partition
 static int read_xclbin(const struct tw_view *file, struct programs *p, struct tw_error *err)
 {
     struct tw_xclbin xclbin;
-    struct tw_view section, layout;
+    struct tw_view section;
     struct tw_aie_partition partition;
     int code = tw_xclbin_open(file, &xclbin, err);
     if (code < 0)
@@ -114,8 +117,8 @@ static int read_xclbin(const struct tw_view *file, struct programs *p, struct tw
     if (!find_section(&xclbin, TW_XCLBIN_AIE_PARTITION, &section))
         return tw_view_fail(file, 0, TW_E_FORMAT, err, "it has no program for an NPU (no section AIE_PARTITION)");
     code = tw_aie_partition_open(&section, &partition, err);
-    if (code == 0 && find_section(&xclbin, TW_XCLBIN_IP_LAYOUT, &layout))
-        code = add_kernels(p, &partition, &layout, err);
+    if (code == 0)
+        code = read_kernels(&xclbin, &partition, p, err);
     if (code == 0 && p->n == 0)
         code = add_pdis(p, &partition, err);
     if (code == 0 && p->n == 0)

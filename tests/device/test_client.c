@@ -334,6 +334,8 @@ static void test_programs(void **state)
     assert_int_equal(tw_context_create(b->device, 1, two, 2, &context, &b->err), 0);
     assert_int_equal(b->fake.cus.count, 2);
     assert_int_equal(b->fake.cus.cu[1].function, 1);
+    /* One PDI, one buffer. */
+    assert_int_equal(b->fake.cus.cu[1].buffer, b->fake.cus.cu[0].buffer);
     assert_int_equal(tw_context_find(context, "two", &b->err), 1);
     assert_int_equal(tw_context_find(context, NULL, &b->err), TW_E_NOT_FOUND);
     assert_int_equal(tw_context_find(context, "three", &b->err), TW_E_NOT_FOUND);
