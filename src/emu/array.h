@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct tw_array;
+struct tw_core;
 struct tw_vector_kernels;
 
 /* The host's memory as shim DMA sees it. */
@@ -81,6 +82,12 @@ struct tw_tile_counts {
 };
 /* Fails with TW_E_ARGUMENT for a tile that is not there. */
 int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row, struct tw_tile_counts *counts);
+
+/*
+ * The core of a tile (emu/core.h), for a debugger or to tell it of reads that come early on purpose; NULL: there is
+ * none. It belongs to the array, which alone runs it and answers it.
+ */
+struct tw_core *tw_array_core(const struct tw_array *array, unsigned column, unsigned row);
 
 /*
  * Registers, locks, DMA, switches and cores as after power-on, tokens forgotten, a failure too; memories keep their

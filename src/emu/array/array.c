@@ -18,10 +18,20 @@ void tw_array_fault(struct tw_array *array, int code, const char *format, ...)
     tw_fail(&array->fault, code, "%s", text);
 }
 
+static struct tw_tile *numbered_tile(const struct tw_array *a, unsigned column, unsigned row)
+{
+    return column < TW_NPU1_COLUMNS && row < TW_NPU1_ROWS ? tw_array_tile(a, (int)column, (int)row) : NULL;
+}
+
+struct tw_core *tw_array_core(const struct tw_array *array, unsigned column, unsigned row)
+{
+    const struct tw_tile *t = numbered_tile(array, column, row);
+    return t != NULL ? t->seat.core : NULL;
+}
+
 int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row, struct tw_tile_counts *counts)
 {
-    const struct tw_tile *t =
-        column < TW_NPU1_COLUMNS && row < TW_NPU1_ROWS ? tw_array_tile(array, (int)column, (int)row) : NULL;
+    const struct tw_tile *t = numbered_tile(array, column, row);
     memset(counts, 0, sizeof *counts);
     if (t == NULL)
         return TW_E_ARGUMENT;

@@ -193,7 +193,10 @@ static void run(struct tw_array *a, struct tw_core_seat *seat)
         tw_array_wake(a, seat->actor, tw_core_request(seat->core)->cycle);
         break;
     case TW_CORE_DONE:
-        seat->done = 1;
+        if (tw_core_clock(seat->core) > a->now)
+            tw_array_wake(a, seat->actor, tw_core_clock(seat->core));
+        else
+            seat->done = 1;
         break;
     case TW_CORE_FAILED:
         seat->failed = 1;
