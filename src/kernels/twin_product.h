@@ -10,13 +10,6 @@
 #define TW_PRODUCT_SIZE 64 /* rows, columns and depth of a block */
 
 /*
- * One lane of the core's bf16 multiplier: acc + a[0] * b[0] + ... + a[7] * b[7]. a, b: bf16 patterns; acc and the
- * result: fp32 patterns. The nine terms are aligned to the greatest exponent, each rounded to nearest even there, added
- * exactly, and the sum is rounded once; there are no denormal results. Not a chain of roundings.
- */
-uint32_t tw_twin_mac_bf16(uint32_t acc, const uint16_t a[8], const uint16_t b[8]);
-
-/*
  * C += A * B. a: 4,096 numbers; b_first, b_last: 2,048 each; c: 4,096, fp32 patterns (bf16) or numbers modulo 2^32
  * (int8).
  */

@@ -1,6 +1,6 @@
 #include "kernels/core.h"
 
-#include "kernels/twin_product.h"
+#include "kernels/twin_float.h"
 
 #include <stdarg.h>
 #include <stdio.h>

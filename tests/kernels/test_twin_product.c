@@ -1,6 +1,7 @@
 /* The twins of the product kernels against plain arithmetic, and the multiplier's corner cases. */
 #include "base/half.h"
 #include "base/random.h"
+#include "kernels/twin_float.h"
 #include "kernels/twin_product.h"
 
 #include <math.h>
