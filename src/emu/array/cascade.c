@@ -44,6 +44,13 @@ static void wake(struct tw_array *a, struct tw_tile *t, uint64_t cycle)
         tw_array_wake(a, t->seat.actor, cycle);
 }
 
+void tw_cascade_changed(struct tw_array *array, struct tw_tile *tile)
+{
+    wake(array, tile, array->now);
+    wake(array, tw_cascade_source(array, tile), array->now);
+    wake(array, tw_cascade_target(array, tile), array->now);
+}
+
 int tw_cascade_read(struct tw_array *array, struct tw_tile *tile, uint32_t words[TW_CASCADE_WORDS], uint64_t *cycle)
 {
     struct tw_tile *source = tw_cascade_source(array, tile);

@@ -41,6 +41,8 @@ uint32_t tw_core_seat_status(const struct tw_array *array, const struct tw_tile 
 /* The tile whose cascade output leads to this one, or that this one's leads to; NULL: none (cascade.c). */
 struct tw_tile *tw_cascade_source(const struct tw_array *array, const struct tw_tile *tile);
 struct tw_tile *tw_cascade_target(const struct tw_array *array, const struct tw_tile *tile);
+/* The tile's Accumulator_Control was written: whoever waits looks again. */
+void tw_cascade_changed(struct tw_array *array, struct tw_tile *tile);
 /* Returns 1 and the cycle when it is done, or 0: has to wait. Wakes the neighbour. */
 int tw_cascade_read(struct tw_array *array, struct tw_tile *tile, uint32_t words[TW_CASCADE_WORDS], uint64_t *cycle);
 int tw_cascade_write(struct tw_array *array, struct tw_tile *tile, const uint32_t words[TW_CASCADE_WORDS],

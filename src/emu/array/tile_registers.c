@@ -27,6 +27,12 @@ static void write_core_control(struct tw_array *a, struct tw_tile *t, uint32_t o
     tw_core_seat_control(a, t, value);
 }
 
+static void write_accumulator_control(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value)
+{
+    *stored(t, offset) = value;
+    tw_cascade_changed(a, t);
+}
+
 static uint32_t read_core_status(struct tw_array *a, struct tw_tile *t, uint32_t offset)
 {
     (void)offset;
@@ -132,6 +138,7 @@ static const struct behaviour {
 } behaviours[] = {
     {CORE, TW_REG_CORE_CORE_CONTROL, write_core_control, NULL},
     {CORE, TW_REG_CORE_CORE_STATUS, NULL, read_core_status},
+    {CORE, TW_REG_CORE_ACCUMULATOR_CONTROL, write_accumulator_control, NULL},
     {CORE, TW_REG_CORE_CORE_PC, NULL, read_program_counter},
     {CORE, TW_REG_CORE_CORE_TIMER_LOW, NULL, read_timer_low},
     {CORE, TW_REG_CORE_CORE_TIMER_HIGH, NULL, read_timer_high},
