@@ -521,6 +521,43 @@ static void what_the_host_patched_stays(void **state)
     assert_int_equal(patched(b, 0, 0, 0x1000, 2), UINT64_C(0x200001000));
 }
 
+/* ---- switches for what is not known */
+
+static void use(struct bench *b, const struct tw_unknown *unknown)
+{
+    const struct tw_firmware_options options = {.columns = 2, .unknown = unknown};
+    tw_firmware_free(b->firmware);
+    assert_int_equal(tw_firmware_create(&options, &b->firmware, &b->err), 0);
+    assert_int_equal(add(b, &b->pdi), 0);
+}
+
+static void a_launch_can_release_cores(void **state)
+{
+    struct bench *b = *state;
+    struct tw_unknown unknown = tw_unknown_defaults;
+    assert_done(b);
+    assert_int_equal(fake.n, 1);
+    unknown.launch_releases_reset = 1;
+    use(b, &unknown);
+    fake.n = 0;
+    assert_done(b);
+    assert_int_equal(fake.n, 1 + 2 * 4);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_event(i, FAKE_MASK_WRITE, 0, i / 4 << 25 | (2 + i % 4) << 20 | 0x32000, 0);
+        assert_int_equal(fake.events[1 + i].mask, 2);
+    }
+}
+
+static void patches_can_be_done_behind_the_host(void **state)
+{
+    struct bench *b = *state;
+    struct tw_unknown unknown = tw_unknown_defaults;
+    unknown.patch_when_host_patched = 1;
+    use(b, &unknown);
+    b->command.host_patched = 1;
+    assert_int_equal(patched(b, 0, 0, 0x1000, 2), ADDRESS + 0x80000000u);
+}
+
 /* ---- what goes wrong */
 
 static void unknown_operations(void **state)
@@ -612,6 +649,8 @@ int main(void)
         TEST(addends),
         TEST(an_argument_that_is_not_there),
         TEST(what_the_host_patched_stays),
+        TEST(a_launch_can_release_cores),
+        TEST(patches_can_be_done_behind_the_host),
         TEST(unknown_operations),
         TEST(damaged_control_code),
         TEST(errors_say_where),
