@@ -44,6 +44,8 @@ struct tw_vector_kernels {
      */
     unsigned (*bf16_matrix)(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
     unsigned (*bf16_elements)(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
+    /* acc1 + acc2; a sum too small for a number is a zero that keeps its sign. */
+    unsigned (*fp32_add)(const void *acc1, const void *acc2, void *out);
 
     /* The sums of products of a dense integer mode with no product negated: 32 lanes of 32 bits or 16 of 64. */
     void (*products)(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b, void *out);

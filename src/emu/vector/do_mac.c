@@ -210,14 +210,12 @@ static unsigned float_sum(const struct tw_semantics *row, const struct tw_vector
                         (const unsigned char *)o->b + TW_X_BYTES, out);
 }
 
-/* Additions without products; a result too small is a zero that keeps its sign where the instruction has none at all. */
-static unsigned float_add(const void *acc1, const void *acc2, int keeps_sign_of_zero, void *out)
+/* A multiply-accumulate whose mode has no products: the accumulators alone. */
+static unsigned float_without_products(const void *acc1, const void *acc2, void *out)
 {
     unsigned flags = 0;
     for (unsigned i = 0; i < 16; i++) {
-        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i),
-                                    .acc2 = (uint32_t)tw_lane(acc2, 32, i),
-                                    .keeps_sign_of_zero = keeps_sign_of_zero};
+        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i), .acc2 = (uint32_t)tw_lane(acc2, 32, i)};
         tw_set_lane(out, 32, i, tw_bf16_sum(&lane, &flags));
     }
     return flags;
@@ -234,8 +232,13 @@ const char *tw_do_mac_float(const struct tw_semantics *row, const struct tw_vect
         return unknown;
     signed_accumulator(o.acc1, o.word.shift16 ? 16 : 0, o.negates_acc1, acc1);
     signed_accumulator(o.acc2, 0, o.negates_acc2, acc2);
-    unsigned flags = mode == FLOAT_NONE ? float_add(acc1, acc2, row->c == TW_SHAPE_NONE, out[0])
-                                        : float_sum(row, kernels, &o, mode, acc1, acc2, out[0]);
+    unsigned flags;
+    if (row->c == TW_SHAPE_NONE)
+        flags = kernels->fp32_add(acc1, acc2, out[0]);
+    else if (mode == FLOAT_NONE)
+        flags = float_without_products(acc1, acc2, out[0]);
+    else
+        flags = float_sum(row, kernels, &o, mode, acc1, acc2, out[0]);
     tw_set_scalar(out[tw_first_def(row)], flags);
     return NULL;
 }

@@ -208,3 +208,14 @@ unsigned tw_plain_bf16_elements(const void *acc1, const void *acc2, const void *
     }
     return flags;
 }
+
+unsigned tw_plain_fp32_add(const void *acc1, const void *acc2, void *out)
+{
+    unsigned flags = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        struct tw_bf16_lane lane = {.keeps_sign_of_zero = 1};
+        load_accumulators(&lane, acc1, acc2, i);
+        tw_set_lane(out, 32, i, tw_bf16_sum(&lane, &flags));
+    }
+    return flags;
+}

@@ -49,6 +49,14 @@ unsigned tw_plain_fp32_to_bf16(unsigned rounding, const void *in, void *out);
 int32_t tw_floor_lane(int shift, uint16_t x, unsigned *flags);
 
 #define TW_SHUFFLE_MODES 48
+/* The one mode that is no transposition: neighbours of 16 bits change places. */
+#define TW_SHUFFLE_SWAP 38
+struct tw_shuffle {
+    uint16_t bits; /* of an element; this and the next two are powers of two */
+    uint8_t rows, columns;
+    uint8_t high; /* the last 64 bytes of the result, not the first */
+};
+extern const struct tw_shuffle tw_shuffles[TW_SHUFFLE_MODES];
 void tw_plain_shuffle(unsigned mode, const void *a, const void *b, void *out);
 
 /* a < b; bf16 lanes order as sign and magnitude, a NaN is neither less nor greater. */
@@ -64,5 +72,6 @@ void tw_plain_products(const struct tw_mac_mode *mode, int a_signed, int b_signe
                        void *out);
 unsigned tw_plain_bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
 unsigned tw_plain_bf16_elements(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
+unsigned tw_plain_fp32_add(const void *acc1, const void *acc2, void *out);
 
 #endif

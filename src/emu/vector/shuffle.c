@@ -7,13 +7,7 @@
 
 #include <string.h>
 
-struct shuffle {
-    uint16_t bits; /* of an element */
-    uint8_t rows, columns;
-    uint8_t high; /* the last 64 bytes */
-};
-
-static const struct shuffle shuffles[TW_SHUFFLE_MODES] = {
+const struct tw_shuffle tw_shuffles[TW_SHUFFLE_MODES] = {
     {8, 64, 2, 0},  {8, 64, 2, 1},  {16, 32, 2, 0}, {16, 32, 2, 1}, {32, 16, 2, 0}, {32, 16, 2, 1},
     {64, 8, 2, 0},  {64, 8, 2, 1},  {128, 4, 2, 0}, {128, 4, 2, 1}, {256, 2, 2, 0}, {256, 2, 2, 1},
     {128, 2, 4, 0}, {128, 2, 4, 1}, {64, 2, 8, 0},  {64, 2, 8, 1},  {32, 2, 16, 0}, {32, 2, 16, 1},
@@ -24,11 +18,8 @@ static const struct shuffle shuffles[TW_SHUFFLE_MODES] = {
     {16, 8, 2, 0},  {16, 2, 8, 0},  {16, 16, 2, 0}, {16, 2, 16, 0}, {8, 8, 4, 0},   {8, 4, 8, 0},
 };
 
-/* The one mode that is no transposition swaps neighbours of 16 bits: as a rule of its own. */
-#define SHUFFLE_SWAP 38
-
 /* Where byte `at` of the 128 result bytes comes from. */
-static unsigned source(const struct shuffle *s, unsigned at)
+static unsigned source(const struct tw_shuffle *s, unsigned at)
 {
     unsigned size = s->bits / 8u;
     unsigned element = at / size;
@@ -41,9 +32,9 @@ static unsigned source(const struct shuffle *s, unsigned at)
 void tw_plain_shuffle(unsigned mode, const void *a, const void *b, void *out)
 {
     unsigned char in[2 * TW_X_BYTES], *to = out;
-    const struct shuffle *s = &shuffles[mode];
+    const struct tw_shuffle *s = &tw_shuffles[mode];
     memcpy(in, a, TW_X_BYTES);
     memcpy(in + TW_X_BYTES, b, TW_X_BYTES);
     for (unsigned i = 0; i < TW_X_BYTES; i++)
-        to[i] = in[mode == SHUFFLE_SWAP ? i ^ 2u : source(s, i + (s->high ? TW_X_BYTES : 0))];
+        to[i] = in[mode == TW_SHUFFLE_SWAP ? i ^ 2u : source(s, i + (s->high ? TW_X_BYTES : 0))];
 }

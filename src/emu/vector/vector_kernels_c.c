@@ -8,6 +8,7 @@
         .denormals_are_zero = zero,               \
         .bf16_matrix = tw_plain_bf16_matrix,      \
         .bf16_elements = tw_plain_bf16_elements,  \
+        .fp32_add = tw_plain_fp32_add,            \
         .products = tw_plain_products,            \
         .srs = tw_plain_srs,                      \
         .ups = tw_plain_ups,                      \

@@ -1,0 +1,271 @@
+/* AVX-512 (F, BW, VL, DQ). */
+#include "loops.h"
+#include "tables.h"
+
+#include <immintrin.h>
+
+#define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+/* ---- bf16 sums: mac_bf16.c says what they are, fast_sum.h why single floats can hold them */
+#include "fast_sum.h"
+
+/* 32 lanes: max(exponent, 1); far below zero for a zero. */
+static inline __m512i exponents_16(__m512i x)
+{
+    __m512i e = _mm512_and_si512(_mm512_srli_epi16(x, 7), _mm512_set1_epi16(0xff));
+    __mmask32 nonzero = _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7fff));
+    return _mm512_mask_max_epi16(_mm512_set1_epi16(SUM_ZERO_EXPONENT), nonzero, e, _mm512_set1_epi16(1));
+}
+
+static inline int has_nan_or_infinity(__m512i exponents_a, __m512i exponents_b)
+{
+    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(255)) != 0;
+}
+
+static inline __m512i accumulator_exponents(__m512i acc)
+{
+    __m512i magnitude = _mm512_and_si512(acc, _mm512_set1_epi32(0x7fffffff));
+    __m512i e = _mm512_add_epi32(_mm512_max_epi32(_mm512_srli_epi32(magnitude, 23), _mm512_set1_epi32(1)),
+                                 _mm512_set1_epi32(SUM_ACCUMULATOR_BIAS));
+    return _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(magnitude, magnitude), e);
+}
+
+static inline __m512i larger_accumulator(__m512i exponent, __m512i acc1, __m512i acc2)
+{
+    return _mm512_max_epi32(exponent, _mm512_max_epi32(accumulator_exponents(acc1), accumulator_exponents(acc2)));
+}
+
+/* Whether every lane's largest exponent is in the range of single floats (or there is nothing to add). */
+static inline int in_range(__m512i exponent)
+{
+    __m512i above = _mm512_sub_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
+    __mmask16 outside = _mm512_cmpgt_epu32_mask(above, _mm512_set1_epi32(SUM_EXPONENT_MAX - SUM_EXPONENT_MIN));
+    return _mm512_mask_test_epi32_mask(outside, exponent, exponent) == 0;
+}
+
+/* What turns a term into units of the sum. */
+static inline __m512 scale_of(__m512i exponent)
+{
+    __m512i e = _mm512_max_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_sub_epi32(_mm512_set1_epi32(SUM_SCALE_BIAS), e), 23));
+}
+
+static inline __m512i aligned(__m512 term, __m512 scale)
+{
+    return _mm512_cvt_roundps_epi32(_mm512_mul_ps(term, scale), NEAREST);
+}
+
+static inline unsigned finish(__m512i sum, __m512i exponent, void *out)
+{
+    __m512i e = _mm512_max_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
+    __m512 unit = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_sub_epi32(e, _mm512_set1_epi32(SUM_UNIT_BIAS)), 23));
+    __m512 result = _mm512_mul_ps(_mm512_cvt_roundepi32_ps(sum, NEAREST), unit);
+    __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(result), _mm512_set1_epi32(0x7fffffff));
+    _mm512_storeu_si512(out, _mm512_castps_si512(result));
+    unsigned flags = _mm512_testn_epi32_mask(magnitude, magnitude) != 0 ? TW_FLOAT_ZERO : 0;
+    if (_mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x7f800000)) != 0)
+        flags |= TW_FLOAT_INFINITY | TW_FLOAT_HUGE;
+    return flags;
+}
+
+static inline __m512i add_accumulators(__m512i sum, __m512i acc1, __m512i acc2, __m512 scale)
+{
+    sum = _mm512_add_epi32(sum, aligned(_mm512_castsi512_ps(acc1), scale));
+    return _mm512_add_epi32(sum, aligned(_mm512_castsi512_ps(acc2), scale));
+}
+
+static inline __m512 even_floats(__m512i pairs)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
+}
+
+static inline __m512 odd_floats(__m512i pairs)
+{
+    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
+}
+
+/* max of both halves of each lane, plus one: the exponent of a pair of products */
+static inline __m512i pair_exponents(__m512i sums)
+{
+    __m512i high = _mm512_srai_epi32(sums, 16), low = _mm512_srai_epi32(_mm512_slli_epi32(sums, 16), 16);
+    __m512i e = _mm512_add_epi32(_mm512_max_epi32(high, low), _mm512_set1_epi32(1));
+    return _mm512_max_epi32(e, _mm512_setzero_si512());
+}
+
+/*
+ * Rows of A lie in 128-bit lanes: a pair of columns of each row is broadcast inside its lane. Of B, two rows are
+ * interleaved into pairs in one 128-bit lane, which is broadcast to all lanes.
+ */
+#define PAIR(j)                                                                                                      \
+    do {                                                                                                             \
+        largest = _mm512_max_epi16(largest, _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))),  \
+                                                             _mm512_shuffle_i32x4(eb, eb, 0x55 * (j))));             \
+        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), _mm512_shuffle_f32x4(b0, b0, 0x55 * (j)));        \
+        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), _mm512_shuffle_f32x4(b1, b1, 0x55 * (j)));         \
+    } while (0)
+
+static unsigned bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
+{
+    const __m512i interleave = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_shuffle_epi8(_mm512_loadu_si512(b), interleave);
+    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
+    __m512i ea = exponents_16(x), eb = exponents_16(y), largest = _mm512_set1_epi16(SUM_ZERO_EXPONENT);
+    __m512 a0 = even_floats(x), a1 = odd_floats(x), b0 = even_floats(y), b1 = odd_floats(y), even[4], odd[4];
+    PAIR(0);
+    PAIR(1);
+    PAIR(2);
+    PAIR(3);
+    __m512i exponent = larger_accumulator(pair_exponents(largest), c1, c2);
+    if (!in_range(exponent) || has_nan_or_infinity(ea, eb))
+        return tw_plain_bf16_matrix(acc1, acc2, a, b, out);
+    __m512 scale = scale_of(exponent);
+    __m512i sum = _mm512_setzero_si512();
+    for (int j = 0; j < 4; j++)
+        sum = _mm512_add_epi32(sum, _mm512_add_epi32(aligned(even[j], scale), aligned(odd[j], scale)));
+    return finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+}
+
+static unsigned bf16_elements(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
+{
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
+    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
+    __m512i ea = exponents_16(x), eb = exponents_16(y), sums = _mm512_add_epi16(ea, eb);
+    __m256i both = _mm256_max_epi16(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
+    __m512i exponent = _mm512_add_epi32(_mm512_cvtepi16_epi32(both), _mm512_set1_epi32(1));
+    exponent = larger_accumulator(_mm512_max_epi32(exponent, _mm512_setzero_si512()), c1, c2);
+    if (!in_range(exponent) || has_nan_or_infinity(ea, eb))
+        return tw_plain_bf16_elements(acc1, acc2, a, b, out);
+    __m512 x0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(x)));
+    __m512 x1 = even_floats(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1)));
+    __m512 y0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(y)));
+    __m512 y1 = even_floats(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(y, 1)));
+    __m512 scale = scale_of(exponent);
+    __m512i sum = _mm512_add_epi32(aligned(_mm512_mul_ps(x0, y0), scale), aligned(_mm512_mul_ps(x1, y1), scale));
+    return finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+}
+
+static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
+{
+    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
+    __m512i exponent = larger_accumulator(_mm512_setzero_si512(), c1, c2);
+    if (!in_range(exponent))
+        return tw_plain_fp32_add(acc1, acc2, out);
+    return finish(add_accumulators(_mm512_setzero_si512(), c1, c2, scale_of(exponent)), exponent, out);
+}
+
+/* ---- integers */
+
+/* Rows of A of 8 bytes, as words, fill 128-bit lanes; B's rows are interleaved into pairs of words. */
+#define INT8_PAIR(j)                                                                                                \
+    do {                                                                                                            \
+        __m512i pairs = _mm512_broadcast_i64x4(b_pairs[j]);                                                         \
+        __m512i column = _mm512_shuffle_epi32(rows, (_MM_PERM_ENUM)(0x55 * (j)));                                   \
+        low = _mm512_add_epi32(low, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_01, column), pairs));           \
+        high = _mm512_add_epi32(high, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_23, column), pairs));         \
+    } while (0)
+
+static inline __m512i words_of(__m256i bytes, int is_signed)
+{
+    return is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+}
+
+static void int8_matrix(int a_signed, int b_signed, const void *a, const void *b, void *out)
+{
+    const __m512i rows_01 = _mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), rows_23 = _mm512_setr_epi64(4, 5, 4, 5, 6, 7, 6, 7);
+    __m512i rows = words_of(_mm256_loadu_si256(a), a_signed), low = _mm512_setzero_si512(), high = low;
+    __m256i b_pairs[4];
+    for (int j = 0; j < 4; j++) {
+        __m128i two = _mm_loadu_si128((const __m128i *)b + j);
+        __m128i pairs = _mm_unpacklo_epi8(two, _mm_unpackhi_epi64(two, two)); /* (row 2j, row 2j + 1) of each column */
+        b_pairs[j] = b_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs);
+    }
+    INT8_PAIR(0);
+    INT8_PAIR(1);
+    INT8_PAIR(2);
+    INT8_PAIR(3);
+    _mm512_storeu_si512(out, low);
+    _mm512_storeu_si512((__m512i *)out + 1, high);
+}
+
+static void products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b, void *out)
+{
+    if (is_int8_matrix(mode))
+        int8_matrix(a_signed, b_signed, a, b, out);
+    else
+        loop_products(mode, a_signed, b_signed, a, b, out);
+}
+
+static uint64_t less(unsigned bits, int is_signed, const void *a, const void *b)
+{
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
+    if (bits == 8)
+        return is_signed ? _mm512_cmplt_epi8_mask(x, y) : _mm512_cmplt_epu8_mask(x, y);
+    if (bits == 16)
+        return is_signed ? _mm512_cmplt_epi16_mask(x, y) : _mm512_cmplt_epu16_mask(x, y);
+    return is_signed ? _mm512_cmplt_epi32_mask(x, y) : _mm512_cmplt_epu32_mask(x, y);
+}
+
+static void select_lanes(unsigned bits, uint64_t mask, const void *a, const void *b, void *out)
+{
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
+    if (bits == 8)
+        x = _mm512_mask_mov_epi8(x, mask, y);
+    else if (bits == 16)
+        x = _mm512_mask_mov_epi16(x, (__mmask32)mask, y);
+    else
+        x = _mm512_mask_mov_epi32(x, (__mmask16)mask, y);
+    _mm512_storeu_si512(out, x);
+}
+
+/* ---- shuffles: rows, columns and sizes are powers of two, so that bits of the byte's number change places */
+
+static inline __m128i count_of(unsigned n)
+{
+    return _mm_cvtsi32_si128((int)n);
+}
+
+/* Where 32 result bytes, given by their numbers as words, come from. */
+static inline __m512i sources(const struct tw_shuffle *s, __m512i at)
+{
+    unsigned size = (unsigned)__builtin_ctz(s->bits / 8u), rows = (unsigned)__builtin_ctz(s->rows);
+    unsigned columns = (unsigned)__builtin_ctz(s->columns);
+    __m512i row = _mm512_and_si512(_mm512_srl_epi16(at, count_of(size)), _mm512_set1_epi16((short)(s->rows - 1)));
+    __m512i column = _mm512_and_si512(_mm512_srl_epi16(at, count_of(size + rows)),
+                                      _mm512_set1_epi16((short)(s->columns - 1)));
+    __m512i moved = _mm512_or_si512(_mm512_sll_epi16(row, count_of(size + columns)),
+                                    _mm512_sll_epi16(column, count_of(size)));
+    short inside = (short)(((1u << (rows + columns)) - 1) << size);
+    return _mm512_or_si512(_mm512_andnot_si512(_mm512_set1_epi16(inside), at), moved);
+}
+
+/* The bytes with these numbers, each in the low half of a word. */
+static inline __m512i bytes_at(__m512i numbers, __m512i a, __m512i b)
+{
+    __m512i words = _mm512_permutex2var_epi16(a, _mm512_srli_epi16(numbers, 1), b);
+    __m512i odd = _mm512_slli_epi16(_mm512_and_si512(numbers, _mm512_set1_epi16(1)), 3);
+    return _mm512_and_si512(_mm512_srlv_epi16(words, odd), _mm512_set1_epi16(0xff));
+}
+
+static void shuffle(unsigned mode, const void *a, const void *b, void *out)
+{
+    const struct tw_shuffle *s = &tw_shuffles[mode];
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
+    if (mode == TW_SHUFFLE_SWAP) {
+        _mm512_storeu_si512(out, _mm512_rol_epi32(x, 16));
+        return;
+    }
+    __m512i even = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20,
+                                    18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    even = _mm512_add_epi16(even, _mm512_set1_epi16(s->high ? 64 : 0));
+    __m512i from = sources(s, even);
+    __m512i result;
+    if (s->bits > 8) {
+        result = _mm512_permutex2var_epi16(x, _mm512_srli_epi16(from, 1), y);
+    } else {
+        __m512i second = sources(s, _mm512_add_epi16(even, _mm512_set1_epi16(1)));
+        result = _mm512_or_si512(bytes_at(from, x, y), _mm512_slli_epi16(bytes_at(second, x, y), 8));
+    }
+    _mm512_storeu_si512(out, result);
+}
+
+const struct tw_vector_kernels tw_vector_kernels_avx512[2] = {FAST_TABLE("AVX-512", 0), FAST_TABLE("AVX-512", 1)};
