@@ -8,13 +8,13 @@
 
 static const char help_text[] = "Usage: tilewright image [--json] FILE\n"
                                 "Prints what is inside a file for the NPU, down to the fields of registers.\n\n"
-                                "FILE is an xclbin, a PDI, a CDO, an ELF file (a core's program, or control code),\n"
-                                "or control code: binary or as hexadecimal words, as transactions or in the older\n"
-                                "form of DPU sequences.\n\n"
+                                "FILE is an xclbin, a PDI, a CDO, an ELF file (a core's program, or control\n"
+                                "code), or control code: binary or as hexadecimal words, as transactions or in\n"
+                                "the older form of DPU sequences.\n\n"
                                 "  --json  as JSON: nodes with \"contents\"\n\n"
                                 "Registers have the names of AMD's register reference. Tiles are named by kind,\n"
-                                "column and row: shim(0,0), mem(0,1), core(0,2). Writes to memories are summed up\n"
-                                "by range. The last line holds the totals.\n\n"
+                                "column and row: shim(0,0), mem(0,1), core(0,2). Writes to memories are summed\n"
+                                "up by range. The last line holds the totals.\n\n"
                                 "Example: tilewright image design.xclbin\n";
 
 static int run(const char *path, int json)
