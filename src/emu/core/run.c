@@ -48,7 +48,8 @@ static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_co
 static void issue(struct tw_core *c)
 {
     struct tw_core_flight *flights = c->flights[c->tick % CORE_RING];
-    struct tw_core_bundle *b = c->at[c->pc / 2];
+    /* Even and inside, in one test. */
+    struct tw_core_bundle *b = (c->pc & ~(uint32_t)(TW_PROGRAM_BYTES - 2)) == 0 ? c->at[c->pc / 2] : NULL;
 
     if (b == NULL && (b = tw_core_fetch(c)) == NULL)
         return;

@@ -199,7 +199,7 @@ struct tw_core_old {
 
 struct tw_core {
     alignas(64) uint8_t file[CORE_FILE_BYTES];
-    struct tw_core_bundle *at[CORE_PROGRAM_SLOTS + 1];
+    struct tw_core_bundle *at[CORE_PROGRAM_SLOTS];
     struct tw_core_tick ticks[CORE_RING];
     struct tw_core_flight flights[CORE_RING][TW_SLOT_COUNT];
 
