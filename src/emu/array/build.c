@@ -156,6 +156,7 @@ void tw_array_free(struct tw_array *array)
 static void reset_channel(struct tw_array *a, struct tw_dma_engine *e)
 {
     tw_dma_reset(a, e);
+    tw_dma_configure(a, e);
     e->tasks_done = 0;
     e->move_at = 0;
 }

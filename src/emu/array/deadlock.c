@@ -85,7 +85,6 @@ static int core_waits(const struct tw_array *a, const struct tw_tile *t, struct 
 
 static int channel_waits(const struct tw_array *a, const struct tw_dma_engine *e, struct text *text)
 {
-    struct tw_dma_control settings = tw_dma_settings(e);
     char name[40];
     if (e->phase == TW_DMA_IDLE)
         return 0;
@@ -95,7 +94,7 @@ static int channel_waits(const struct tw_array *a, const struct tw_dma_engine *e
         say_locks(a, text, e->actor);
     else if (e->phase == TW_DMA_TOKEN)
         say(text, "for room for its token at the control port; ");
-    else if (settings.pause_memory || settings.pause_stream)
+    else if (e->settings.pause_memory || e->settings.pause_stream)
         say(text, "because it is paused; ");
     else if (e->channel.direction == TW_S2MM)
         say_words(text, &e->in);

@@ -24,15 +24,9 @@ static void fault(struct tw_array *a, struct tw_dma_engine *e, uint32_t status, 
     tw_array_fault(a, code, "%s, descriptor %u: %s", name, e->number, what);
 }
 
-struct tw_dma_control tw_dma_settings(const struct tw_dma_engine *engine)
-{
-    enum tw_tile_kind kind = engine->tile->kind;
-    return tw_dma_control_decode(kind, tw_tile_word(engine->tile, tw_dma_control_offset(kind, engine->channel)));
-}
-
 static int is_out_of_order(const struct tw_dma_engine *e)
 {
-    return e->channel.direction == TW_S2MM && tw_dma_settings(e).out_of_order;
+    return e->channel.direction == TW_S2MM && e->settings.out_of_order;
 }
 
 /* Goes on in a phase at a cycle. */
@@ -69,7 +63,7 @@ static void begin_task(struct tw_array *a, struct tw_dma_engine *e)
 
 void tw_dma_push(struct tw_array *array, struct tw_dma_engine *engine, struct tw_dma_task task)
 {
-    if (tw_dma_settings(engine).reset)
+    if (engine->settings.reset)
         return;
     if (engine->n_queue == TW_DMA_QUEUE_DEPTH) {
         engine->sticky |= TW_DMA_QUEUE_OVERFLOW;
@@ -92,6 +86,17 @@ void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
     engine->in.hungry = 0;
     if (engine->out != NULL)
         engine->out->blocked = 0;
+}
+
+void tw_dma_configure(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    enum tw_tile_kind kind = engine->tile->kind;
+    engine->settings =
+        tw_dma_control_decode(kind, tw_tile_word(engine->tile, tw_dma_control_offset(kind, engine->channel)));
+    if (engine->settings.reset)
+        tw_dma_reset(array, engine);
+    else if (engine->phase == TW_DMA_MOVE) /* it may have been paused */
+        tw_array_wake(array, engine->actor, array->now);
 }
 
 static int descriptor_is_reachable(const struct tw_dma_engine *e)
@@ -132,12 +137,11 @@ static int load(struct tw_array *a, struct tw_dma_engine *e)
         fault(a, e, TW_DMA_BD_INVALID, TW_E_ARGUMENT, "its valid bit is not set");
         return -1;
     }
-    struct tw_dma_control settings = tw_dma_settings(e);
-    if (e->bd.compression && settings.compression) {
+    if (e->bd.compression && e->settings.compression) {
         fault(a, e, 0, TW_E_UNSUPPORTED, "compression is not modelled");
         return -1;
     }
-    if (e->channel.direction == TW_S2MM && settings.finish_on_tlast > 1) {
+    if (e->channel.direction == TW_S2MM && e->settings.finish_on_tlast > 1) {
         fault(a, e, 0, TW_E_UNSUPPORTED, "finish on TLAST with counts is not modelled");
         return -1;
     }
@@ -243,7 +247,7 @@ static int send_token(struct tw_array *a, struct tw_dma_engine *e)
         return 0;
     }
     return tw_control_token(a, e->tile,
-                            tw_dma_token_word(t->column, t->row, (unsigned)actor, tw_dma_settings(e).controller_id));
+                            tw_dma_token_word(t->column, t->row, (unsigned)actor, e->settings.controller_id));
 }
 
 static void done(struct tw_array *a, struct tw_dma_engine *e)

@@ -29,6 +29,7 @@ struct tw_dma_engine {
     struct tw_tile *tile;
     struct tw_dma_channel channel;
     uint16_t actor;
+    struct tw_dma_control settings; /* the control register */
     enum tw_dma_phase phase;
     uint8_t granted; /* has got the lock that it waited for */
     uint8_t header;  /* MM2S: the packet's header has still to be sent */
@@ -53,8 +54,8 @@ void tw_dma_push(struct tw_array *array, struct tw_dma_engine *engine, struct tw
 /* Gives up all tasks. */
 void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine);
 uint32_t tw_dma_status_word(const struct tw_array *array, const struct tw_dma_engine *engine);
-/* The word of the control register, decoded. */
-struct tw_dma_control tw_dma_settings(const struct tw_dma_engine *engine);
+/* The control register has been written. */
+void tw_dma_configure(struct tw_array *array, struct tw_dma_engine *engine);
 /* "DMA (0, 1) MM2S 2" */
 void tw_dma_name(const struct tw_dma_engine *engine, char *text, unsigned size);
 

@@ -85,7 +85,7 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
 static void move_in(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint32_t words[BURST];
-    int to_last = tw_dma_settings(e).finish_on_tlast != 0;
+    int to_last = e->settings.finish_on_tlast != 0;
     while (e->pattern.left > 0) {
         unsigned there = tw_sink_available(&e->in, to_last);
         if (there == 0) {
@@ -107,8 +107,7 @@ static void move_in(struct tw_array *a, struct tw_dma_engine *e)
 
 void tw_dma_move(struct tw_array *array, struct tw_dma_engine *engine)
 {
-    struct tw_dma_control settings = tw_dma_settings(engine);
-    if (array->fault.code != 0 || settings.pause_memory || settings.pause_stream)
+    if (array->fault.code != 0 || engine->settings.pause_memory || engine->settings.pause_stream)
         return;
     if (engine->channel.direction == TW_S2MM)
         move_in(array, engine);

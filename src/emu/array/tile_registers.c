@@ -270,15 +270,10 @@ static void write_dma(struct tw_array *a, struct tw_tile *t, uint32_t offset, ui
     if (which == TW_DMA_STATUS)
         return; /* is only read */
     *stored(t, offset) = value;
-    if (which == TW_DMA_QUEUE) {
+    if (which == TW_DMA_QUEUE)
         tw_dma_push(a, e, tw_dma_task_decode(t->kind, value));
-        return;
-    }
-    struct tw_dma_control control = tw_dma_settings(e);
-    if (control.reset)
-        tw_dma_reset(a, e);
-    else if (e->phase == TW_DMA_MOVE) /* it may have been paused */
-        tw_array_wake(a, e->actor, a->now);
+    else
+        tw_dma_configure(a, e);
 }
 
 /* Returns 1 when the offset is a register of a number of them. */
