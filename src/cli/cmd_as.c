@@ -339,7 +339,7 @@ static size_t list_symbols(const struct request *r, const struct tw_assembly *a,
     return n;
 }
 
-static size_t count_old_reads(const struct tw_assembly *a)
+static size_t count_old(const struct tw_assembly *a)
 {
     size_t n = 0;
 
@@ -348,13 +348,13 @@ static size_t count_old_reads(const struct tw_assembly *a)
     return n;
 }
 
-static size_t list_old_reads(const struct request *r, const struct tw_assembly *a, struct tw_elf_old_read *reads)
+static size_t list_old(const struct request *r, const struct tw_assembly *a, struct tw_elf_old *reads)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < a->n_old; i++)
         for (size_t k = 0; k < a->old[i].n && is_wanted(r, &a->sections[a->old[i].section]); k++)
-            reads[n++] = (struct tw_elf_old_read){a->old[i].address, tw_registers[a->old[i].leaves[k]].name};
+            reads[n++] = (struct tw_elf_old){a->old[i].address, tw_registers[a->old[i].leaves[k]].name};
     return n;
 }
 
@@ -362,7 +362,7 @@ static int write_elf(const struct request *r, const struct tw_assembly *a, struc
 {
     struct tw_elf_segment *segments = calloc(a->n_sections + 1, sizeof *segments);
     struct tw_elf_symbol *symbols = calloc(a->n_symbols + 1, sizeof *symbols);
-    struct tw_elf_old_read *reads = calloc(count_old_reads(a) + 1, sizeof *reads);
+    struct tw_elf_old *reads = calloc(count_old(a) + 1, sizeof *reads);
     unsigned char *bytes = NULL;
     size_t size;
     int code = TW_E_MEMORY;
@@ -371,7 +371,7 @@ static int write_elf(const struct request *r, const struct tw_assembly *a, struc
         tw_fail(err, code, "no memory for the ELF file of '%s'", a->source_name);
     } else {
         struct tw_elf_program program = {segments, list_segments(r, a, segments), symbols, list_symbols(r, a, symbols),
-                                         reads,    list_old_reads(r, a, reads)};
+                                         reads,    list_old(r, a, reads)};
         code = tw_core_elf_write(&program, &bytes, &size, err);
     }
     if (code == 0)

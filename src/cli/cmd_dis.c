@@ -86,7 +86,7 @@ static void note_unknown(const struct tw_core_program *p)
     for (size_t i = 0; i < p->n_old; i++)
         unknown += tw_register_find(p->old[i].name, strlen(p->old[i].name)) < 0;
     if (unknown > 0)
-        tw_note("%zu reads out of time are of registers that are not known here: they are left out", unknown);
+        tw_note("%zu uses out of time are of registers that are not known here: they are left out", unknown);
 }
 
 /* A tw_core_program_visit. */

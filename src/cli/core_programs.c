@@ -153,19 +153,19 @@ static int compare_old(const void *left, const void *right)
                                     : (a->name > b->name) - (a->name < b->name); /* as in the file */
 }
 
-/* The reads out of time in *old, to be freed. Returns their number; 0 also when there is no memory (*old is NULL). */
+/* The uses out of time in *old, to be freed. Returns their number; 0 also when there is no memory (*old is NULL). */
 static size_t list_old(const struct tw_core_elf *elf, struct tw_code_old **old)
 {
-    struct tw_elf_old_read read;
+    struct tw_elf_old read;
     size_t n = 0;
 
-    for (size_t at = 0; tw_core_elf_old_read(elf, &at, &read);)
+    for (size_t at = 0; tw_core_elf_old(elf, &at, &read);)
         n++;
     *old = malloc((n + 1) * sizeof **old);
     if (*old == NULL)
         return 0;
     n = 0;
-    for (size_t at = 0; tw_core_elf_old_read(elf, &at, &read); n++)
+    for (size_t at = 0; tw_core_elf_old(elf, &at, &read); n++)
         (*old)[n] = (struct tw_code_old){read.address, read.name};
     qsort(*old, n, sizeof **old, compare_old);
     return n;

@@ -10,7 +10,7 @@ struct tw_core_program {
     int column, row; /* -1 when the file does not say, as an ELF file does not */
     const struct tw_code_run *runs;
     size_t n_runs;
-    const struct tw_code_old *old; /* reads out of time that the file tells of, by address */
+    const struct tw_code_old *old; /* uses out of time that the file tells of, by address */
     size_t n_old;
 };
 

@@ -35,15 +35,16 @@ struct tw_elf_symbol {
 };
 
 /*
- * A bundle at an address reads a register out of its time on purpose, so that who runs the program need not take it for
- * a fault. Registers go by their names in assembly text: these stay when tables of registers grow. The file has them in
- * a section of this name that is not loaded: for each, the address in 4 bytes and the name with a zero behind it.
+ * A bundle at an address reads or writes a register out of its time on purpose, so that who runs the program need not
+ * take it for a fault. Registers go by their names in assembly text: these stay when tables of registers grow. The file
+ * has them in a section of this name that is not loaded: for each, the address in 4 bytes and the name with a zero
+ * behind it.
  */
-struct tw_elf_old_read {
+struct tw_elf_old {
     uint32_t address;
     const char *name; /* reading: any text from the file, of 1 to TW_ELF_OLD_NAME_MAX characters */
 };
-#define TW_ELF_OLD_READS ".tilewright.old_reads"
+#define TW_ELF_OLD_SECTION ".tilewright.old"
 
 enum tw_elf_old_limit { TW_ELF_OLD_NAME_MAX = 31 };
 
@@ -53,7 +54,7 @@ struct tw_core_elf {
     struct tw_elf_segment segments[TW_ELF_SEGMENTS_MAX]; /* by address; they do not overlap */
     uint32_t n_symbols;
     struct tw_view symbols, strings;
-    struct tw_view old_reads; /* empty when the file has none */
+    struct tw_view old; /* empty when the file has none */
 };
 
 /* Whether an ELF file begins here, of any kind. */
@@ -72,10 +73,10 @@ int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct
 void tw_core_elf_symbol(const struct tw_core_elf *elf, uint32_t i, struct tw_elf_symbol *symbol);
 
 /*
- * The next of an opened file's reads out of time, in the order in which they were written. *at counts from 0 on and is
+ * The next of an opened file's uses out of time, in the order in which they were written. *at counts from 0 on and is
  * moved. Returns 1, or 0 when there are no more.
  */
-int tw_core_elf_old_read(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old_read *read);
+int tw_core_elf_old(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old *read);
 
 /* What a file is made of. */
 struct tw_elf_program {
@@ -83,8 +84,8 @@ struct tw_elf_program {
     size_t n_segments;
     const struct tw_elf_symbol *symbols;
     size_t n_symbols;
-    const struct tw_elf_old_read *old_reads;
-    size_t n_old_reads;
+    const struct tw_elf_old *old;
+    size_t n_old;
 };
 
 /*

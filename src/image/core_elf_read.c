@@ -190,7 +190,7 @@ static int read_symbols(struct tw_core_elf *elf, struct tw_error *err)
     return elf->n_symbols == 0 ? TW_OK : check_names(elf, err);
 }
 
-/* ---- reads out of time */
+/* ---- uses out of time */
 
 /* The section of a name, or NULL; *headers are all of them. */
 static int find_section(const struct tw_view *v, const char *wanted, struct tw_view *headers,
@@ -216,7 +216,7 @@ static int find_section(const struct tw_view *v, const char *wanted, struct tw_v
 }
 
 /* Whether all entries are whole, so that reading them cannot fail. */
-static int check_old_reads(const struct tw_view *v, struct tw_error *err)
+static int check_old(const struct tw_view *v, struct tw_error *err)
 {
     for (size_t at = 0; at < v->size;) {
         size_t left = v->size - at, most = ELF_OLD_NAME + TW_ELF_OLD_NAME_MAX + 1;
@@ -225,28 +225,28 @@ static int check_old_reads(const struct tw_view *v, struct tw_error *err)
             left <= ELF_OLD_NAME ? NULL : memchr(name, 0, (left < most ? left : most) - ELF_OLD_NAME);
         if (end == NULL || end == name)
             return tw_view_fail(v, at, TW_E_FORMAT, err,
-                                "a read out of time has no register's name of 1 to %d characters behind its address",
+                                "a use out of time has no register's name of 1 to %d characters behind its address",
                                 TW_ELF_OLD_NAME_MAX);
         at = (size_t)(end - v->data) + 1;
     }
     return TW_OK;
 }
 
-static int read_old_reads(struct tw_core_elf *elf, struct tw_error *err)
+static int read_old(struct tw_core_elf *elf, struct tw_error *err)
 {
     struct tw_view headers;
     const unsigned char *section;
-    int code = find_section(&elf->view, TW_ELF_OLD_READS, &headers, &section, err);
+    int code = find_section(&elf->view, TW_ELF_OLD_SECTION, &headers, &section, err);
 
     if (code < 0 || section == NULL)
         return code;
-    code = open_section(&elf->view, section, "the list of reads out of time", &elf->old_reads, err);
-    return code < 0 ? code : check_old_reads(&elf->old_reads, err);
+    code = open_section(&elf->view, section, "the list of uses out of time", &elf->old, err);
+    return code < 0 ? code : check_old(&elf->old, err);
 }
 
-int tw_core_elf_old_read(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old_read *read)
+int tw_core_elf_old(const struct tw_core_elf *elf, size_t *at, struct tw_elf_old *read)
 {
-    const struct tw_view *v = &elf->old_reads;
+    const struct tw_view *v = &elf->old;
 
     if (*at >= v->size)
         return 0;
@@ -273,7 +273,7 @@ int tw_core_elf_open(const struct tw_view *view, struct tw_core_elf *elf, struct
     code = read_segments(elf, err);
     if (code == 0)
         code = read_symbols(elf, err);
-    return code < 0 ? code : read_old_reads(elf, err);
+    return code < 0 ? code : read_old(elf, err);
 }
 
 void tw_core_elf_symbol(const struct tw_core_elf *elf, uint32_t i, struct tw_elf_symbol *symbol)

@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* Sections behind the segments' ones; the first is left out when it is empty. Section 0 is empty by definition. */
-enum { LAST_OLD_READS, LAST_SYMBOLS, LAST_STRINGS, LAST_NAMES, LAST_COUNT };
+enum { LAST_OLD, LAST_SYMBOLS, LAST_STRINGS, LAST_NAMES, LAST_COUNT };
 
 static const struct {
     const char *name;
     uint32_t type, align;
 } last_sections[LAST_COUNT] = {
-    [LAST_OLD_READS] = {TW_ELF_OLD_READS, ELF_PROGBITS, 1},
+    [LAST_OLD] = {TW_ELF_OLD_SECTION, ELF_PROGBITS, 1},
     [LAST_SYMBOLS] = {".symtab", ELF_SYMTAB, 4},
     [LAST_STRINGS] = {".strtab", ELF_STRTAB, 1},
     [LAST_NAMES] = {".shstrtab", ELF_STRTAB, 1},
@@ -92,19 +92,19 @@ static void place_segments(struct plan *p)
     }
 }
 
-/* The bytes of the reads out of time. */
-static int measure_old_reads(const struct plan *p, size_t *bytes, struct tw_error *err)
+/* The bytes of the uses out of time. */
+static int measure_old(const struct plan *p, size_t *bytes, struct tw_error *err)
 {
     *bytes = 0;
-    if (p->program.n_old_reads >= SIZE_MAX_BYTES / (ELF_OLD_NAME + TW_ELF_OLD_NAME_MAX + 1))
-        return tw_fail(err, TW_E_LIMIT, "%zu reads out of time are more than this program writes into one file",
-                       p->program.n_old_reads);
-    for (size_t i = 0; i < p->program.n_old_reads; i++) {
-        const struct tw_elf_old_read *r = &p->program.old_reads[i];
+    if (p->program.n_old >= SIZE_MAX_BYTES / (ELF_OLD_NAME + TW_ELF_OLD_NAME_MAX + 1))
+        return tw_fail(err, TW_E_LIMIT, "%zu uses out of time are more than this program writes into one file",
+                       p->program.n_old);
+    for (size_t i = 0; i < p->program.n_old; i++) {
+        const struct tw_elf_old *r = &p->program.old[i];
         size_t n = strlen(r->name);
         if (n == 0 || n > TW_ELF_OLD_NAME_MAX)
             return tw_fail(err, TW_E_ARGUMENT,
-                           "the read out of time at 0x%" PRIx32 " is one of '%s': a register's name has 1 to %d "
+                           "the use out of time at 0x%" PRIx32 " is one of '%s': a register's name has 1 to %d "
                            "characters",
                            r->address, r->name, TW_ELF_OLD_NAME_MAX);
         *bytes += ELF_OLD_NAME + n + 1;
@@ -122,10 +122,10 @@ static int make_plan(struct plan *p, struct tw_error *err)
     size_t old_bytes = 0;
     int code = check_segments(p, err);
     if (code == 0)
-        code = measure_old_reads(p, &old_bytes, err);
+        code = measure_old(p, &old_bytes, err);
     if (code < 0)
         return code;
-    p->first_last = old_bytes > 0 ? LAST_OLD_READS : LAST_SYMBOLS;
+    p->first_last = old_bytes > 0 ? LAST_OLD : LAST_SYMBOLS;
     uint64_t strings = 1, names = 1;
     for (size_t i = 0; i < p->program.n_symbols && strings < SIZE_MAX_BYTES; i++) {
         strings += strlen(p->program.symbols[i].name) + 1;
@@ -139,7 +139,7 @@ static int make_plan(struct plan *p, struct tw_error *err)
         return tw_fail(err, TW_E_LIMIT, "%zu symbols are more than this program writes into one file",
                        p->program.n_symbols);
     place_segments(p);
-    place(p, LAST_OLD_READS, old_bytes);
+    place(p, LAST_OLD, old_bytes);
     place(p, LAST_SYMBOLS, (p->program.n_symbols + 1) * ELF_SYM_BYTES);
     place(p, LAST_STRINGS, (size_t)strings);
     place(p, LAST_NAMES, (size_t)names);
@@ -209,12 +209,12 @@ static unsigned section_of(const struct plan *p, uint32_t value)
     return found;
 }
 
-static void write_old_reads(const struct plan *p, unsigned char *file)
+static void write_old(const struct plan *p, unsigned char *file)
 {
-    unsigned char *to = file + p->at[LAST_OLD_READS];
+    unsigned char *to = file + p->at[LAST_OLD];
 
-    for (size_t i = 0; i < p->program.n_old_reads; i++) {
-        const struct tw_elf_old_read *r = &p->program.old_reads[i];
+    for (size_t i = 0; i < p->program.n_old; i++) {
+        const struct tw_elf_old *r = &p->program.old[i];
         size_t bytes = strlen(r->name) + 1;
         tw_store_u32(to + ELF_OLD_ADDRESS, r->address);
         memcpy(to + ELF_OLD_NAME, r->name, bytes);
@@ -299,7 +299,7 @@ int tw_core_elf_write(const struct tw_elf_program *program, unsigned char **byte
     write_header(&p, file);
     for (size_t i = 0; i < program->n_segments; i++)
         write_segment(&p, i, file);
-    write_old_reads(&p, file);
+    write_old(&p, file);
     write_symbols(&p, file);
     write_sections(&p, file);
     *bytes = file;

@@ -56,8 +56,8 @@ enum elf_symbol {
     ELF_SYM_BYTES = 16
 };
 
-/* An entry of TW_ELF_OLD_READS: an address, and a name that ends with a zero. */
-enum elf_old_read { ELF_OLD_ADDRESS = 0, ELF_OLD_NAME = 4 };
+/* An entry of TW_ELF_OLD_SECTION: an address, and a name that ends with a zero. */
+enum elf_old { ELF_OLD_ADDRESS = 0, ELF_OLD_NAME = 4 };
 
 enum elf_number {
     ELF_CLASS_32 = 1,

@@ -13,7 +13,7 @@ struct tw_code_run {
     size_t size;
 };
 
-/* A bundle reads a register out of its time on purpose; the name is any text. */
+/* A bundle deals with a register out of its time on purpose; the name is any text. */
 struct tw_code_old {
     uint32_t address;
     const char *name;

@@ -12,6 +12,7 @@
 // two bundles instead of one.
 
 .text
+.align 16
 .global filter_int16
 filter_int16:
 .sched
@@ -30,8 +31,8 @@ filter_int16:
     mov %by, %shift
     mov %next, %in
     padd [%next], #32
-    vld %t.l, [%taps, #0] @taps
-    vld %t.h, [%taps, #32] @taps
+    vld %t.l, [%taps, #0] @taps:2
+    vld %t.h, [%taps, #32] @taps:2
 .loop %blocks least=16
     vld %window.l, [%in], #32 @in:0
     vld %window.h, [%next], #32 @in:0

@@ -32,6 +32,7 @@
 .endm
 
 .text
+.align 16
 .global product_bf16
 product_bf16:
 .sched

@@ -36,6 +36,7 @@
 .endm
 
 .text
+.align 16
 .global product_int8
 product_int8:
 .sched

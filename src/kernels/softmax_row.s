@@ -36,6 +36,8 @@
 .set MINUS_INFINITY, 0xff80
 .set GUESS, 0x7ef311c3        // less the bits of a float: 1 / float to 12 %
 
+// Three sections, one for each loop: what one leaves in registers for the next is in the same place in both.
+
 // x register of two halves from bf16 numbers, and an accumulator of fp32 ones.
 .macro halves x, low, high
     movi %t, #\low
@@ -103,16 +105,19 @@
 .endm
 
 .text
+.align 16
 .global softmax_row
 softmax_row:
 .sched
-.reg p %in, %out, %work, %from, %to
-.reg r %blocks, %conf, %add, %t, %compare, %index, %bits, %guess
+.reg p %in, %work, %from
+.reg r %blocks, %conf, %add, %t, %compare
 .reg s %by
-.reg x %max, %v0, %v1, %f0, %f1, %q0, %q1, %e, %exponent, %k, %p3, %ones, %magic, %least
-.reg x %s, %g, %once, %d, %inverse, %high0, %high1, %low0, %low1
-.reg bm %bias, %p0, %p1, %p2, %a0, %a1, %b0, %b1, %n0, %n1, %sum, %one, %near
-.in %in = p0, %out = p1, %work = p2, %blocks = r0
+.reg x %max, %v0, %v1, %k, %p3, %ones, %magic, %least
+.reg bm %bias, %p0, %p1, %p2, %a0
+.in %in = p0, %work = p2, %blocks = r0
+.out %conf = r1, %add = r2, %by = s0, %k = x0, %p3 = x1, %ones = x2, %magic = x3, %least = x4
+.out %bias = bml0, %p0 = bml1, %p1 = bml2, %p2 = bml3
+.keep p0, p1, p2, r0
 
     movi %conf, #60 // bf16, elementwise
     movi %add, #28
@@ -161,8 +166,21 @@ softmax_row:
     vmac.f %a0, %a0, %max, %v1, %conf
     vconv.bf16.fp32 %least.l, %a0
     vconv.bf16.fp32 %least.h, %a0
+.endsched
+
+.sched
+.reg p %from, %to, %out, %work
+.reg r %blocks, %conf, %add, %compare
+.reg s %by
+.reg x %v0, %v1, %f0, %f1, %q0, %q1, %e, %exponent, %k, %p3, %ones, %magic, %least
+.reg bm %bias, %p0, %p1, %p2, %a0, %a1, %b0, %b1, %n0, %n1, %sum
+.in %from = p0, %out = p1, %work = p2, %blocks = r0, %conf = r1, %add = r2
+.in %by = s0, %k = x0, %p3 = x1, %ones = x2, %magic = x3, %least = x4
+.in %bias = bml0, %p0 = bml1, %p1 = bml2, %p2 = bml3
+.out %sum = bml4
+.keep p1, r0, r1, r2
+
     vclr %sum
-    mov %from, %in
     mov %to, %out
 
 .loop %blocks least=12 multiple=4
@@ -175,6 +193,14 @@ softmax_row:
     vst %e.h, [%to], #32 @out:1
     vmac.f %sum, %sum, %e, %ones, %conf
 .endloop
+.endsched
+
+.sched
+.reg p %out, %from, %to
+.reg r %blocks, %conf, %add, %t, %index, %bits, %guess
+.reg x %v0, %s, %g, %once, %d, %inverse, %high0, %high1, %low0, %low1
+.reg bm %a0, %a1, %sum, %one, %near
+.in %out = p1, %blocks = r0, %conf = r1, %add = r2, %sum = bml4
 
     // The sum of 16 lanes, in all of them.
     total 32

@@ -6,6 +6,7 @@
 // r0  pieces in all, at least 16
 
 .text
+.align 16
 .global strided_copy
 strided_copy:
 .sched

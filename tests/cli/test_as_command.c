@@ -162,7 +162,7 @@ static void programs_of_many_cores(void **state)
     program_release(&r);
 }
 
-/* The list of reads out of time goes through text and back. */
+/* The list of uses out of time goes through text and back. */
 static void reads_out_of_time(void **state)
 {
     struct paths p = paths_of(*state);

@@ -272,11 +272,11 @@ static void files_without_programs(void **state)
     made_free(&m);
 }
 
-/* A list of reads out of time by a later version, with registers that are not known here. */
+/* A list of uses out of time by a later version, with registers that are not known here. */
 static void unknown_registers(void **state)
 {
     const struct tw_elf_segment segment = {".text", 0, sizeof good, {good, sizeof good, "", 0}};
-    const struct tw_elf_old_read reads[] = {{0x2, "r5"}, {0x2, "r99\n bad"}, {0x3, "r6"}, {0, "r7"}, {0x3000, "r8"}};
+    const struct tw_elf_old reads[] = {{0x2, "r5"}, {0x2, "r99\n bad"}, {0x3, "r6"}, {0, "r7"}, {0x3000, "r8"}};
     const struct tw_elf_program program = {&segment, 1, NULL, 0, reads, 5};
     unsigned char *bytes;
     size_t size;
@@ -289,7 +289,7 @@ static void unknown_registers(void **state)
     assert_null(strstr(r.out, "r99"));
     assert_null(strstr(r.out, "r6"));
     assert_null(strstr(r.out, "r8"));
-    assert_non_null(strstr(r.err, "1 reads out of time are of registers that are not known here"));
+    assert_non_null(strstr(r.err, "1 uses out of time are of registers that are not known here"));
     program_release(&r);
 }
 

@@ -64,13 +64,13 @@ static void rewrite_elf(const struct tw_view *view)
     struct tw_elf_symbol symbols[32];
     struct tw_error err = {0};
     unsigned char *file;
-    struct tw_elf_old_read reads[64], read;
+    struct tw_elf_old reads[64], read;
     size_t size, n_symbols = 0, n_reads = 0, from = 0, to = 0;
     if (checked(tw_core_elf_open(view, &elf, &err), &err) < 0)
         return;
     for (uint32_t i = 0; i < elf.n_symbols && i < 32; i++)
         tw_core_elf_symbol(&elf, i, &symbols[n_symbols++]);
-    while (n_reads < 64 && tw_core_elf_old_read(&elf, &from, &reads[n_reads]))
+    while (n_reads < 64 && tw_core_elf_old(&elf, &from, &reads[n_reads]))
         n_reads++;
     const struct tw_elf_program program = {elf.segments, elf.n_segments, symbols, n_symbols, reads, n_reads};
     require(tw_core_elf_write(&program, &file, &size, &err) == 0);
@@ -83,9 +83,9 @@ static void rewrite_elf(const struct tw_view *view)
         require(a->data.size == 0 || memcmp(a->data.data, b->data.data, a->data.size) == 0);
     }
     for (size_t i = 0; i < n_reads; i++)
-        require(tw_core_elf_old_read(&again, &to, &read) && read.address == reads[i].address &&
+        require(tw_core_elf_old(&again, &to, &read) && read.address == reads[i].address &&
                 strcmp(read.name, reads[i].name) == 0);
-    require(!tw_core_elf_old_read(&again, &to, &read));
+    require(!tw_core_elf_old(&again, &to, &read));
     free(file);
 }
 

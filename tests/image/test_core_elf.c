@@ -299,9 +299,9 @@ static void assert_not_written(const struct tw_elf_segment *segments, size_t n, 
     refused(&made, code, words);
 }
 
-/* ---- reads out of time */
+/* ---- uses out of time */
 
-static const struct tw_elf_old_read some_reads[] = {{0, "r0"}, {0x10, "amhh8"}, {0x10, "wl3"}, {0x3ffe, "x"}};
+static const struct tw_elf_old some_reads[] = {{0, "r0"}, {0x10, "amhh8"}, {0x10, "wl3"}, {0x3ffe, "x"}};
 
 static struct made elf_with_reads(void)
 {
@@ -330,18 +330,18 @@ static void reads_out_of_time(void **state)
     struct made m = elf_with_reads();
     struct tw_view view = made_view(&m);
     struct tw_core_elf elf;
-    struct tw_elf_old_read read;
+    struct tw_elf_old read;
     struct tw_elf_symbol symbol;
     size_t at = 0;
 
     (void)state;
     assert_int_equal(tw_core_elf_open(&view, &elf, NULL), 0);
     for (unsigned i = 0; i < 4; i++) {
-        assert_true(tw_core_elf_old_read(&elf, &at, &read));
+        assert_true(tw_core_elf_old(&elf, &at, &read));
         assert_int_equal(read.address, some_reads[i].address);
         assert_string_equal(read.name, some_reads[i].name);
     }
-    assert_false(tw_core_elf_old_read(&elf, &at, &read));
+    assert_false(tw_core_elf_old(&elf, &at, &read));
     assert_int_equal(elf.n_segments, 1); /* the list is not loaded */
     assert_int_equal(elf.n_symbols, 2);
     tw_core_elf_symbol(&elf, 1, &symbol);
@@ -354,7 +354,7 @@ static void reads_out_of_time(void **state)
 static void wrong_reads_are_refused(void **state)
 {
     static const char long_name[] = "thirty-two characters are too many";
-    const struct tw_elf_old_read wrong[] = {{0, ""}, {4, long_name}};
+    const struct tw_elf_old wrong[] = {{0, ""}, {4, long_name}};
     struct made m = elf_with_reads();
     size_t place = reads_place(&m);
 
@@ -365,10 +365,10 @@ static void wrong_reads_are_refused(void **state)
     }
     assert_memory_equal(m.data + place + 4, "r0", 3);
     m.data[place + 4] = 0; /* no name */
-    damage_refused(&m, touch_elf, TW_E_FORMAT, "a read out of time has no register's name");
+    damage_refused(&m, touch_elf, TW_E_FORMAT, "a use out of time has no register's name");
     m.data[place + 4] = 'r';
     memset(m.data + place, 'z', 4 + 2 + 1 + 4 + 5 + 1 + 4 + 3 + 1 + 4 + 1 + 1); /* no zero at all */
-    damage_refused(&m, touch_elf, TW_E_FORMAT, "a read out of time has no register's name");
+    damage_refused(&m, touch_elf, TW_E_FORMAT, "a use out of time has no register's name");
     made_free(&m);
 }
 

@@ -56,8 +56,8 @@ int touch_elf(const struct tw_view *view, struct tw_error *err)
     int code = tw_core_elf_open(view, &elf, err);
     if (code < 0)
         return code;
-    struct tw_elf_old_read read;
-    for (size_t at = 0; tw_core_elf_old_read(&elf, &at, &read);)
+    struct tw_elf_old read;
+    for (size_t at = 0; tw_core_elf_old(&elf, &at, &read);)
         touch_text(read.name);
     for (uint32_t i = 0; i < elf.n_segments; i++)
         touch(&elf.segments[i].data);

@@ -37,14 +37,14 @@ static void note_purpose(const struct tw_check *c, uint32_t bundle, uint16_t lea
         c->on_purpose[(size_t)bundle * CHECK_LEAF_WORDS + leaf / 64] |= (uint64_t)1 << leaf % 64;
 }
 
-/* What a bundle says of its reads counts also where no way is known on which it is true. */
+/* What a bundle says counts also where no way is known on which it is true. */
 static void note_said(const struct tw_check *c, uint32_t bundle)
 {
     const struct tw_check_summary *s = &c->summaries[bundle];
 
     for (unsigned i = 0; i < s->n_accesses; i++) {
         const struct tw_check_access *a = &c->accesses[s->accesses + i];
-        if (!a->write && is_on_purpose(c, bundle, a->leaf))
+        if (is_on_purpose(c, bundle, a->leaf))
             note_purpose(c, bundle, a->leaf);
     }
 }
@@ -56,6 +56,12 @@ static int same_bypass(const struct tw_check_access *a, const struct tw_check_ac
     return a->bypass != TW_BYPASS_NONE && a->bypass == b->bypass;
 }
 
+/* One of the two says so. */
+static int is_overtaking_meant(const struct pair *p, uint16_t leaf)
+{
+    return p->scheduled || is_on_purpose(p->c, p->second, leaf) || is_on_purpose(p->c, p->first, leaf);
+}
+
 /* An access of the first bundle and one of the second to the same leaf. */
 static void check_accesses(const struct pair *p, const struct tw_check_access *a, const struct tw_check_access *b)
 {
@@ -65,8 +71,9 @@ static void check_accesses(const struct pair *p, const struct tw_check_access *a
             return; /* flags only add up */
         if (p->distance == needed - 1)
             add_hit(p, TW_FINDING_SAME_WRITE, p->second, p->first, b->slot, a->slot, b->leaf, needed);
-        else if (p->distance > 0 && !p->scheduled && !is_on_purpose(p->c, p->second, b->leaf) &&
-                 !is_on_purpose(p->c, p->first, b->leaf))
+        else if (p->distance > 0 && is_overtaking_meant(p, b->leaf))
+            note_purpose(p->c, p->second, b->leaf);
+        else if (p->distance > 0)
             add_hit(p, TW_FINDING_OVERTAKEN, p->second, p->first, b->slot, a->slot, b->leaf, needed);
     } else if (a->write) {
         int needed = tw_distance_raw(a->cycle, b->cycle, same_bypass(a, b));
