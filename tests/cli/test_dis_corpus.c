@@ -5,6 +5,7 @@
  */
 #include "base/file_map.h"
 #include "cli/core_programs.h"
+#include "cli/walk.h"
 #include "image/core_elf.h"
 #include "image/pdi.h"
 #include "image/xclbin.h"
@@ -12,42 +13,16 @@
 #include "isa/reassemble.h"
 #include "npu1/cdo.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
-#define PATH_BYTES 4096
-#define DEPTH_MAX 32
 #define TEXT_MAX (1 << 21) /* of one core's program */
-
-typedef void visit_file(const char *path, void *arg);
-
-/* Calls visit for every file below a folder, in the order of names. */
-static void walk_folder(const char *folder, unsigned depth, visit_file *visit, void *arg)
-{
-    struct dirent **entries;
-    int n = scandir(folder, &entries, NULL, alphasort);
-    if (n < 0)
-        fail_msg("cannot read the folder %s", folder);
-    for (int i = 0; i < n; i++) {
-        char path[PATH_BYTES];
-        struct stat st;
-        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        int is_real = entries[i]->d_name[0] != '.' && length > 0 && length < (int)sizeof path && lstat(path, &st) == 0;
-        if (is_real && S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-            walk_folder(path, depth + 1, visit, arg);
-        else if (is_real && S_ISREG(st.st_mode))
-            visit(path, arg);
-        free(entries[i]);
-    }
-    free(entries);
-}
 
 struct sum {
     size_t files, programs;
@@ -137,7 +112,7 @@ static void check_file(const char *path, void *arg)
 static void every_bundle_decodes(void **state)
 {
     struct sum all = {0};
-    walk_folder(*state, 0, check_file, &all);
+    walk_folder(*state, check_file, &all);
     printf("%zu files, %zu programs, %zu bundles\n", all.files, all.programs, all.total.bundles);
     assert_true(all.programs > 0);
 }
@@ -224,7 +199,7 @@ static void check_listing(const char *path, void *arg)
 static void listings_agree(void **state)
 {
     size_t lines = 0;
-    walk_folder(*state, 0, check_listing, &lines);
+    walk_folder(*state, check_listing, &lines);
     if (lines == 0)
         skip();
 }
