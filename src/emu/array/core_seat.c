@@ -205,10 +205,15 @@ static void run(struct tw_array *a, struct tw_core_seat *seat)
     }
 }
 
+int tw_core_seat_is_running(const struct tw_core_seat *seat)
+{
+    return seat->enabled && !seat->in_reset && !seat->done && !seat->failed;
+}
+
 void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
 {
     struct tw_core_seat *seat = &tile->seat;
-    if (!seat->enabled || seat->in_reset || seat->done || seat->failed)
+    if (!tw_core_seat_is_running(seat))
         return;
     if (seat->asks) {
         uint64_t asked = tw_core_request(seat->core)->cycle;

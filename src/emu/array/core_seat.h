@@ -36,7 +36,15 @@ struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct t
                                     enum tw_core_window window);
 /* A write of Core_Control. */
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
+int tw_core_seat_is_running(const struct tw_core_seat *seat);
 uint32_t tw_core_seat_status(const struct tw_array *array, const struct tw_tile *tile);
+
+/*
+ * A register of the core itself by its offset in the tile (core_registers.c). Returns 1, or 0 when there is none. As of
+ * now; the core may be under way to other values, so they are written only while it stands still.
+ */
+int tw_core_seat_read(const struct tw_core_seat *seat, uint32_t offset, uint32_t *value);
+int tw_core_seat_write(struct tw_core_seat *seat, uint32_t offset, uint32_t value);
 
 /* The tile whose cascade output leads to this one, or that this one's leads to; NULL: none (cascade.c). */
 struct tw_tile *tw_cascade_source(const struct tw_array *array, const struct tw_tile *tile);

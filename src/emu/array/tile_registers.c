@@ -86,12 +86,13 @@ static void write_route(struct tw_array *a, struct tw_tile *t, uint32_t offset, 
     *stored(t, offset) = value;
 }
 
-static void write_merge(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value)
+/* What has no effect while it is 0 and would have one that is not modelled. */
+static void write_zero_only(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value)
 {
     *stored(t, offset) = value;
     if (value != 0)
-        tw_array_fault(a, TW_E_UNSUPPORTED, "the deterministic merge of tile (%u, %u) is not modelled", t->column,
-                       t->row);
+        tw_array_fault(a, TW_E_UNSUPPORTED, "%s of tile (%u, %u), written with 0x%x, is not modelled",
+                       tw_tile_register_at(t->kind, offset)->name, t->column, t->row, (unsigned)value);
 }
 
 /* Bits that are written as 1 are cleared. */
@@ -139,7 +140,11 @@ static const struct behaviour {
     {CORE, TW_REG_CORE_CORE_CONTROL, write_core_control, NULL},
     {CORE, TW_REG_CORE_CORE_STATUS, NULL, read_core_status},
     {CORE, TW_REG_CORE_ACCUMULATOR_CONTROL, write_accumulator_control, NULL},
-    {CORE, TW_REG_CORE_CORE_PC, NULL, read_program_counter},
+    {CORE, TW_REG_CORE_CORE_PC, write_zero_only, read_program_counter},
+    {CORE, TW_REG_CORE_ENABLE_EVENTS, write_zero_only, NULL},
+    {CORE, TW_REG_CORE_RESET_EVENT, write_zero_only, NULL},
+    {CORE, TW_REG_CORE_DEBUG_CONTROL0, write_zero_only, NULL},
+    {CORE, TW_REG_CORE_MODULE_RESET_CONTROL, write_zero_only, NULL},
     {CORE, TW_REG_CORE_CORE_TIMER_LOW, NULL, read_timer_low},
     {CORE, TW_REG_CORE_CORE_TIMER_HIGH, NULL, read_timer_high},
     {CORE, TW_REG_CORE_MEMORY_TIMER_LOW, NULL, read_timer_low},
@@ -149,26 +154,30 @@ static const struct behaviour {
     {CORE | SHIM, TW_REG_CORE_TILE_CONTROL, write_route, NULL},
     {CORE, TW_REG_CORE_LOCKS_OVERFLOW, write_overflow, read_overflow},
     {CORE, TW_REG_CORE_LOCKS_UNDERFLOW, write_underflow, read_underflow},
-    {CORE | SHIM, TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL, write_merge, NULL},
+    {CORE | SHIM, TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL, write_zero_only, NULL},
     {CORE | SHIM,
      TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL +
          TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL_STEP,
-     write_merge, NULL},
+     write_zero_only, NULL},
     {MEMORY, TW_REG_MEMORY_TIMER_LOW, NULL, read_timer_low},
     {MEMORY, TW_REG_MEMORY_TIMER_HIGH, NULL, read_timer_high},
     {MEMORY, TW_REG_MEMORY_MEMORY_CONTROL, write_memory_control, NULL},
     {MEMORY, TW_REG_MEMORY_TILE_CONTROL, write_route, NULL},
+    {MEMORY, TW_REG_MEMORY_MODULE_RESET_CONTROL, write_zero_only, NULL},
     {MEMORY, TW_REG_MEMORY_LOCKS_OVERFLOW_0, write_overflow, read_overflow},
     {MEMORY, TW_REG_MEMORY_LOCKS_OVERFLOW_1, write_overflow, read_overflow},
     {MEMORY, TW_REG_MEMORY_LOCKS_UNDERFLOW_0, write_underflow, read_underflow},
     {MEMORY, TW_REG_MEMORY_LOCKS_UNDERFLOW_1, write_underflow, read_underflow},
-    {MEMORY, TW_REG_MEMORY_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL, write_merge, NULL},
+    {MEMORY, TW_REG_MEMORY_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL, write_zero_only, NULL},
     {MEMORY,
      TW_REG_MEMORY_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL +
          TW_REG_MEMORY_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL_STEP,
-     write_merge, NULL},
+     write_zero_only, NULL},
     {SHIM, TW_REG_SHIM_TIMER_LOW, NULL, read_timer_low},
     {SHIM, TW_REG_SHIM_TIMER_HIGH, NULL, read_timer_high},
+    {SHIM, TW_REG_SHIM_MODULE_RESET_CONTROL_0, write_zero_only, NULL},
+    {SHIM, TW_REG_SHIM_MODULE_RESET_CONTROL_1, write_zero_only, NULL},
+    {SHIM, TW_REG_SHIM_AIE_TILE_COLUMN_RESET, write_zero_only, NULL},
     {SHIM, TW_SHIM_MUX, write_route, NULL},
     {SHIM, TW_SHIM_DEMUX, write_route, NULL},
     {SHIM, TW_REG_SHIM_LOCKS_OVERFLOW, write_overflow, read_overflow},
@@ -297,6 +306,20 @@ static int write_numbered(struct tw_array *a, struct tw_tile *t, uint32_t offset
     return 1;
 }
 
+/* Returns 1 when the offset is a register of the core itself. */
+static int write_core_register(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value)
+{
+    uint32_t before;
+    if (t->kind != TW_TILE_CORE || !tw_core_seat_read(&t->seat, offset, &before))
+        return 0;
+    if (tw_core_seat_is_running(&t->seat))
+        tw_array_fault(a, TW_E_UNSUPPORTED, "writing register 0x%x of %s while it runs is not modelled",
+                       (unsigned)offset, t->seat.name);
+    else
+        tw_core_seat_write(&t->seat, offset, value);
+    return 1;
+}
+
 /* Acquires or releases a lock without waiting: 1 when it could be done. */
 static uint32_t request_lock(struct tw_array *a, struct tw_tile *t, const struct tw_lock_request *r)
 {
@@ -344,7 +367,8 @@ int tw_tile_write(struct tw_array *array, struct tw_tile *tile, uint32_t offset,
     if (offset % 4 != 0 || offset >= TW_TILE_BYTES)
         return tw_fail(err, TW_E_ARGUMENT, "0x%x is no address of a 32-bit word in tile (%u, %u)", (unsigned)offset,
                        tile->column, tile->row);
-    if (tw_tile_write_memory(tile, offset, &value, 1) > 0 || write_numbered(array, tile, offset, value))
+    if (tw_tile_write_memory(tile, offset, &value, 1) > 0 || write_numbered(array, tile, offset, value) ||
+        write_core_register(array, tile, offset, value))
         return outcome(array, fault_before, err);
     const struct behaviour *b = behaviour_at(tile, offset);
     if (b != NULL && b->write != NULL)
@@ -362,7 +386,8 @@ int tw_tile_present(struct tw_array *array, struct tw_tile *tile, uint32_t offse
     struct tw_lock_request request;
     if (offset % 4 != 0 || tw_lock_at(tile->kind, offset) >= 0)
         return tw_tile_read(array, tile, offset, value, err);
-    if (read_memory(tile, offset, value))
+    if (read_memory(tile, offset, value) ||
+        (tile->kind == TW_TILE_CORE && tw_core_seat_read(&tile->seat, offset, value)))
         return 0;
     if (tw_tile_register_at(tile->kind, offset) == NULL && !tw_lock_request_at(tile->kind, offset, &request))
         return no_register(tile, offset, err);
@@ -378,6 +403,8 @@ int tw_tile_read(struct tw_array *array, struct tw_tile *tile, uint32_t offset, 
                        tile->column, tile->row);
     if (read_memory(tile, offset, value) || read_numbered(array, tile, offset, value))
         return outcome(array, fault_before, err);
+    if (tile->kind == TW_TILE_CORE && tw_core_seat_read(&tile->seat, offset, value))
+        return 0;
     const struct behaviour *b = behaviour_at(tile, offset);
     if (b != NULL && b->read != NULL) {
         *value = b->read(array, tile, offset);

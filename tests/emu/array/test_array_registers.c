@@ -74,7 +74,7 @@ static void each_register(void **state)
         for (unsigned i = 0; i < count; i++) {
             uint32_t address = tw_tile_address(0, row, r[i].offset), value = 0x2a, back = 0;
             int result = try_write(b, address, value);
-            if (result != 0) { /* the deterministic merge */
+            if (result != 0) { /* deterministic merge, resets, debugging */
                 assert_int_equal(result, TW_E_UNSUPPORTED);
                 assert_non_null(strstr(b->err.text, "not modelled"));
                 tw_array_reset(b->array);
@@ -143,6 +143,41 @@ static void wrong_addresses(void **state)
     assert_int_equal(tw_array_create(&options, &array, NULL), TW_E_ARGUMENT);
     (void)value;
     tw_array_free(NULL);
+}
+
+/* The core's own registers, parts of wide ones too. */
+static void core_registers(void **state)
+{
+    enum {
+        R5 = 0x30c50,
+        P7 = 0x31070,
+        WH11 = 0x30820 + 11 * 0x40,
+        AMHL8 = 0x30040 + 8 * 0x80,
+        CR = 0x31170,
+        SR = 0x31180
+    };
+    struct board *b = board_new(1);
+    (void)state;
+    assert_int_equal(get(b, 0, 2, CR), 0x1800);
+    put(b, 0, 2, R5, 0x89abcdef);
+    put(b, 0, 2, P7, 0x12345678);
+    for (uint32_t i = 0; i < 32; i += 4) {
+        put(b, 0, 2, WH11 + i, 100 + i);
+        put(b, 0, 2, AMHL8 + i, 200 + i);
+    }
+    put(b, 0, 2, CR, 0x0002a5a7);
+    put(b, 0, 2, SR, 0x00600005);
+    assert_int_equal(get(b, 0, 2, R5), 0x89abcdef);
+    assert_int_equal(get(b, 0, 2, P7), 0x45678); /* 20 bits */
+    for (uint32_t i = 0; i < 32; i += 4) {
+        assert_int_equal(get(b, 0, 2, WH11 + i), 100 + i);
+        assert_int_equal(get(b, 0, 2, AMHL8 + i), 200 + i);
+    }
+    assert_int_equal(get(b, 0, 2, CR), 0x0002a5a7);
+    assert_int_equal(get(b, 0, 2, SR), 0x00600005);
+    assert_int_equal(tw_array_mask_write(b->array, tw_tile_address(0, 2, R5), 0xffff, 1, &b->err), 0);
+    assert_int_equal(get(b, 0, 2, R5), 0x89ab0001);
+    board_free(b);
 }
 
 static void mask_writes(void **state)
@@ -256,8 +291,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memories),        cmocka_unit_test(each_register), cmocka_unit_test(each_address),
-        cmocka_unit_test(wrong_addresses), cmocka_unit_test(mask_writes),   cmocka_unit_test(lock_requests),
-        cmocka_unit_test(timers),          cmocka_unit_test(wait_register), cmocka_unit_test(reset),
+        cmocka_unit_test(wrong_addresses), cmocka_unit_test(mask_writes),   cmocka_unit_test(core_registers),
+        cmocka_unit_test(lock_requests),   cmocka_unit_test(timers),        cmocka_unit_test(wait_register),
+        cmocka_unit_test(reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
