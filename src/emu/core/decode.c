@@ -28,11 +28,7 @@ uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes)
 void tw_core_push(struct tw_core_maker *m, const struct tw_core_op *op, enum tw_core_list list, unsigned delay,
                   const void *what)
 {
-    unsigned same = 0;
-
-    for (unsigned i = 0; i < m->n_pushes; i++)
-        same += m->pushes[i].list == list && m->pushes[i].delay == delay;
-    if (m->n_pushes == CORE_PUSHES_MAX || delay >= CORE_LATEST || same == CORE_PER_DELAY_MAX) {
+    if (m->n_pushes == CORE_PUSHES_MAX || delay >= CORE_LATEST) {
         m->failed = 1;
         return;
     }
@@ -176,6 +172,39 @@ static void prepare_operations(struct tw_core_maker *m, const struct tw_bundle *
 
 /* ---- bundles */
 
+static unsigned count_pushes(const struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < m->n_pushes; i++)
+        n += m->pushes[i].list == list && m->pushes[i].delay == delay;
+    return n;
+}
+
+/* Puts the pushes of one list and delay into a group. */
+static void make_group(struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
+{
+    struct tw_core_bundle *b = m->bundle;
+    unsigned n = count_pushes(m, list, delay);
+    struct tw_core_entry *entries = n == 0 ? NULL : tw_core_make(m, n, sizeof *entries);
+
+    if (entries == NULL)
+        return;
+    b->group_of[list][delay] = b->n_groups;
+    b->groups[b->n_groups++] = (struct tw_core_group){(uint8_t)list, (uint8_t)delay, (uint16_t)n, entries};
+    for (unsigned i = 0; i < m->n_pushes; i++)
+        if (m->pushes[i].list == list && m->pushes[i].delay == delay)
+            *entries++ = (struct tw_core_entry){m->pushes[i].what, m->pushes[i].slot};
+}
+
+static void make_groups(struct tw_core_maker *m)
+{
+    m->bundle->groups = tw_core_make(m, m->n_pushes + 1, sizeof *m->bundle->groups);
+    for (unsigned list = 0; list < CORE_LISTS && !m->failed; list++)
+        for (unsigned delay = 0; delay < CORE_LATEST; delay++)
+            make_group(m, (enum tw_core_list)list, delay);
+}
+
 /* The address behind n bundles from here on; CORE_NO_LINK when program memory ends or holds something else. */
 static uint32_t skip_bundles(const struct tw_core *c, uint32_t address, unsigned n)
 {
@@ -223,11 +252,10 @@ static struct tw_core_bundle *make_bundle(struct tw_core *c, uint32_t address, c
     if (b->branches > 0)
         b->link = skip_bundles(c, b->next, TW_DELAY_SLOTS);
     prepare_operations(&m, decoded, slots, values);
-    b->pushes = m.failed ? NULL : tw_core_make(&m, m.n_pushes + 1, sizeof *b->pushes);
+    if (!m.failed)
+        make_groups(&m);
     if (m.failed || (c->strict && tw_core_prepare_hazards(&m, decoded, slots, values) != 0))
         return NULL;
-    memcpy(b->pushes, m.pushes, m.n_pushes * sizeof *b->pushes);
-    b->n_pushes = (uint8_t)m.n_pushes;
     return b;
 }
 

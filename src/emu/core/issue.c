@@ -3,69 +3,55 @@
 
 /* ---- reading with a bypass */
 
-/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. */
-static void overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
-                    const struct tw_core_flight *from)
+/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. Returns whether they do. */
+static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
+                   const struct tw_core_flight *from)
 {
     unsigned begin = piece->from > l->to ? piece->from : l->to;
     unsigned piece_end = (unsigned)piece->from + piece->bytes, landing_end = (unsigned)l->to + l->bytes;
     unsigned end = piece_end < landing_end ? piece_end : landing_end;
 
-    if (begin < end)
+    if (begin >= end || l->bypass != piece->bypass)
+        return 0;
+    if (copy != NULL)
         memcpy(copy + (begin - piece->from), from->bytes + l->from + (begin - l->to), end - begin);
+    return 1;
 }
 
-/* Whether a bypass brings any part of a piece in this tick. */
-static int is_bypassed(const struct tw_core *c, const struct tw_core_piece *piece)
+/* Lays over a copy (NULL: only asks) what the bypasses bring in this tick. Returns whether there is any. */
+static int take_bypassed(struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
 {
     const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+    int found = 0;
 
     for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
-        const struct tw_core_landing *l = t->list[CORE_BYPASS][i].what;
-        if (l->bypass == piece->bypass && piece->from < l->to + l->bytes && l->to < piece->from + piece->bytes)
-            return 1;
+        unsigned delay = t->delays[CORE_BYPASS][i];
+        const struct tw_core_group *g = tw_core_group_of(c, CORE_BYPASS, delay);
+        for (unsigned k = 0; k < g->n; k++)
+            found |= overlay(copy, piece, g->entries[k].what, tw_core_flights_of(c, delay) + g->entries[k].slot);
     }
-    return 0;
+    return found;
 }
 
-static void take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
-{
-    const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
-
-    for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
-        const struct tw_core_landing *l = t->list[CORE_BYPASS][i].what;
-        if (l->bypass == piece->bypass)
-            overlay(copy, piece, l, t->list[CORE_BYPASS][i].flight);
-    }
-}
-
-void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
+void tw_core_capture(struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
 {
     tw_core_copy(f->bytes + piece->to, c->file + piece->from, piece->bytes);
-    if (piece->bypass != TW_BYPASS_NONE && is_bypassed(c, piece))
+    if (piece->bypass != TW_BYPASS_NONE)
         take_bypassed(c, piece, f->bytes + piece->to);
 }
 
 /* ---- calls */
 
-static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+static void set_bypassed(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
     for (unsigned i = 0; i < op->n_bypassed; i++) {
         const struct tw_core_piece *piece = &op->bypassed[i];
         op->in[op->bypassed_values[i]] = c->file + piece->from;
-        if (is_bypassed(c, piece)) {
+        if (take_bypassed(c, piece, NULL)) {
             tw_core_capture(c, piece, f);
             op->in[op->bypassed_values[i]] = f->bytes + piece->to;
         }
     }
-}
-
-void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
-{
-    for (unsigned i = 0; i < op->n_patches_in; i++)
-        op->in[op->patches_in[i].value] = f->bytes + op->patches_in[i].at;
-    for (unsigned i = 0; i < op->n_patches_out; i++)
-        op->out[op->patches_out[i].value] = f->bytes + op->patches_out[i].at;
 }
 
 void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)

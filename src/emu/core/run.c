@@ -6,8 +6,12 @@
 static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_core_list list)
 {
     for (unsigned i = 0; i < t->n[list]; i++) {
-        const struct tw_core_step *step = t->list[list][i].what;
-        step->run(c, step, t->list[list][i].flight);
+        const struct tw_core_group *g = tw_core_group_of(c, list, t->delays[list][i]);
+        struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[list][i]);
+        for (unsigned k = 0; k < g->n; k++) {
+            const struct tw_core_step *step = g->entries[k].what;
+            step->run(c, step, flights + g->entries[k].slot);
+        }
     }
 }
 
@@ -22,24 +26,32 @@ static void land_word(struct tw_core *c, const struct tw_core_landing *l, const 
     memcpy(c->file + l->to, &value, sizeof value);
 }
 
-static void land(struct tw_core *c, const struct tw_core_tick *t)
+static void land(struct tw_core *c, const struct tw_core_landing *l, const struct tw_core_flight *f)
+{
+    if (l->kind <= CORE_LAND_STICKY)
+        land_word(c, l, f);
+    else
+        tw_core_copy(c->file + l->to, f->bytes + l->from, l->bytes);
+}
+
+static void land_all(struct tw_core *c, const struct tw_core_tick *t)
 {
     for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
-        const struct tw_core_landing *l = t->list[CORE_LANDINGS][i].what;
-        const struct tw_core_flight *f = t->list[CORE_LANDINGS][i].flight;
-        if (l->kind <= CORE_LAND_STICKY)
-            land_word(c, l, f);
-        else
-            tw_core_copy(c->file + l->to, f->bytes + l->from, l->bytes);
+        const struct tw_core_group *g = tw_core_group_of(c, CORE_LANDINGS, t->delays[CORE_LANDINGS][i]);
+        const struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[CORE_LANDINGS][i]);
+        for (unsigned k = 0; k < g->n; k++)
+            land(c, g->entries[k].what, flights + g->entries[k].slot);
     }
 }
 
-static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_core_flight *flights)
+/* Notes in which ticks the bundle has something to do. */
+static void note_groups(struct tw_core *c, const struct tw_core_bundle *b)
 {
-    for (unsigned i = 0; i < b->n_pushes; i++) {
-        const struct tw_core_push *p = &b->pushes[i];
-        struct tw_core_tick *t = &c->ticks[(c->tick + p->delay) % CORE_RING];
-        t->list[p->list][t->n[p->list]++] = (struct tw_core_event){p->what, flights + p->slot};
+    c->issued[c->tick % CORE_RING] = b;
+    for (unsigned i = 0; i < b->n_groups; i++) {
+        const struct tw_core_group *g = &b->groups[i];
+        struct tw_core_tick *t = &c->ticks[(c->tick + g->delay) % CORE_RING];
+        t->delays[g->list][t->n[g->list]++] = g->delay;
     }
 }
 
@@ -57,7 +69,7 @@ static void issue(struct tw_core *c)
         return;
     for (unsigned i = 0; i < b->n_ops; i++)
         b->ops[i]->issue(c, b->ops[i], flights + b->ops[i]->slot);
-    push(c, b, flights);
+    note_groups(c, b);
     c->counts.bundles++;
     tw_core_go_on(c, b);
 }
@@ -72,15 +84,25 @@ static void wait_for_banks(struct tw_core *c)
     c->banks = c->banks_twice = c->banks_thrice = 0;
 }
 
-/* Returns 1 when one comes up; it is then known to c->request. */
-static int ask(struct tw_core *c, struct tw_core_tick *t)
+static void collect_questions(struct tw_core *c, const struct tw_core_tick *t)
 {
-    while (c->asked < t->n[CORE_REQUESTS] && !c->failed) {
-        const struct tw_core_event *e = &t->list[CORE_REQUESTS][c->asked++];
-        const struct tw_core_step *step = e->what;
-        if (tw_core_ask(c, step->op, e->flight)) {
-            c->asking = step->op;
-            c->asking_flight = e->flight;
+    c->n_questions = 0;
+    for (unsigned i = 0; i < t->n[CORE_REQUESTS]; i++) {
+        const struct tw_core_group *g = tw_core_group_of(c, CORE_REQUESTS, t->delays[CORE_REQUESTS][i]);
+        struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[CORE_REQUESTS][i]);
+        for (unsigned k = 0; k < g->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
+            c->questions[c->n_questions++] = (struct tw_core_event){g->entries[k].what, flights + g->entries[k].slot};
+    }
+}
+
+/* Returns 1 when a request comes up; it is then known to c->request. */
+static int ask(struct tw_core *c, const struct tw_core_tick *t)
+{
+    if (c->asked == 0)
+        collect_questions(c, t);
+    while (c->asked < c->n_questions && !c->failed) {
+        const struct tw_core_event *e = &c->questions[c->asked++];
+        if (tw_core_ask(c, e->step->op, e->flight)) {
             c->state = TW_CORE_REQUEST;
             return 1;
         }
@@ -127,7 +149,7 @@ static void run_tick(struct tw_core *c)
     run_steps(c, t, CORE_STORES);
     if (!c->failed && c->ending == 0)
         issue(c);
-    land(c, t);
+    land_all(c, t);
     next_tick(c, t);
     if (c->failed)
         c->state = TW_CORE_FAILED;
@@ -152,6 +174,7 @@ void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)
         c->counts.request_stalls += answer->cycle - c->clock;
         c->clock = answer->cycle;
     }
-    tw_core_take_answer(c->asking, c->asking_flight, answer);
+    const struct tw_core_event *e = &c->questions[c->asked - 1];
+    tw_core_take_answer(e->step->op, e->flight, answer);
     c->state = TW_CORE_RUNNING;
 }

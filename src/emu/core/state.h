@@ -35,8 +35,7 @@ enum {
     CORE_LEAF_WORDS = 3, /* sets of leaves: the smallest registers, of which all others consist */
     CORE_LEAVES_MAX = 64 * CORE_LEAF_WORDS,
     CORE_FILE_BYTES = 3072,
-    CORE_PER_DELAY_MAX = 16, /* of one list's entries of one bundle */
-    CORE_LIST_MAX = CORE_LATEST * CORE_PER_DELAY_MAX,
+    CORE_QUESTIONS_MAX = 32, /* requests of one tick */
     CORE_HELD_TICKS = 1024, /* of the reservation table, before it moves back to its beginning */
     CORE_WINDOW_SHIFT = 16  /* an address's window and its offset there */
 };
@@ -124,20 +123,33 @@ struct tw_core_op {
 
 enum tw_core_list { CORE_REQUESTS, CORE_WORK, CORE_STORES, CORE_LANDINGS, CORE_BYPASS, CORE_LISTS };
 
-/* Something that a bundle puts into a list of a later tick (or of its own). */
+/* Something that a bundle does `delay` ticks after its issue; while it is made, all in one heap. */
 struct tw_core_push {
-    const void *what;
+    const void *what; /* struct tw_core_step or struct tw_core_landing */
     uint8_t list, delay, slot;
 };
 
-struct tw_core_event {
-    const void *what; /* struct tw_core_step or struct tw_core_landing */
-    struct tw_core_flight *flight;
+struct tw_core_entry {
+    const void *what;
+    uint8_t slot;
 };
 
+/* What a bundle does in one list of one later tick. */
+struct tw_core_group {
+    uint8_t list, delay;
+    uint16_t n;
+    struct tw_core_entry *entries;
+};
+
+/* Which bundles have something to do in a tick: how long ago they were issued. A cache line. */
 struct tw_core_tick {
     uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
-    struct tw_core_event list[CORE_LISTS][CORE_LIST_MAX];
+    uint8_t delays[CORE_LISTS][CORE_LATEST];
+};
+
+struct tw_core_event {
+    const struct tw_core_step *step;
+    struct tw_core_flight *flight;
 };
 
 /* ---- strict mode */
@@ -171,10 +183,11 @@ struct tw_core_hazards {
 struct tw_core_bundle {
     uint32_t address, next; /* next: of the bundle behind it */
     uint32_t link;          /* behind the delay slots, for jl; or CORE_NO_LINK */
-    uint8_t n_ops, n_pushes;
+    uint8_t n_ops, n_groups;
     uint8_t sets_loop, part_word, branches;
     struct tw_core_op **ops;
-    struct tw_core_push *pushes;
+    struct tw_core_group *groups;
+    uint8_t group_of[CORE_LISTS][CORE_LATEST]; /* list, delay: number of the group */
     struct tw_core_hazards hazards;
 };
 
@@ -201,6 +214,7 @@ struct tw_core {
     alignas(64) uint8_t file[CORE_FILE_BYTES];
     struct tw_core_bundle *at[CORE_PROGRAM_SLOTS];
     struct tw_core_tick ticks[CORE_RING];
+    const struct tw_core_bundle *issued[CORE_RING]; /* in each of the last ticks */
     struct tw_core_flight flights[CORE_RING][TW_SLOT_COUNT];
 
     enum tw_core_state state;
@@ -215,8 +229,8 @@ struct tw_core {
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;
     struct tw_core_request request;
-    struct tw_core_op *asking;
-    struct tw_core_flight *asking_flight;
+    struct tw_core_event questions[CORE_QUESTIONS_MAX]; /* of this tick */
+    uint8_t n_questions;
 
     /* strict mode */
     struct tw_core_leaves pending, late, written;
@@ -331,12 +345,31 @@ int tw_core_prepare_hazards(struct tw_core_maker *m, const struct tw_bundle *bun
                             const struct tw_core_values values[TW_SLOT_COUNT]);
 uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes);
 
+/* The group of a bundle that was issued so many ticks ago, and its flights. */
+static inline const struct tw_core_group *tw_core_group_of(const struct tw_core *c, enum tw_core_list list, unsigned delay)
+{
+    const struct tw_core_bundle *b = c->issued[(c->tick - delay) % CORE_RING];
+    return &b->groups[b->group_of[list][delay]];
+}
+
+static inline struct tw_core_flight *tw_core_flights_of(struct tw_core *c, unsigned delay)
+{
+    return c->flights[(c->tick - delay) % CORE_RING];
+}
+
 /* ---- running: what happens at issue (issue.c, address.c, branch.c), and late (memory.c) */
 
 /* Copies a piece of the register file to its place in the flight, as a reader of this tick sees it. */
-void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
+void tw_core_capture(struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
 /* Sets the entries of in and out that lie in the flight. */
-void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f);
+static inline void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
+{
+    for (unsigned i = 0; i < op->n_patches_in; i++)
+        op->in[op->patches_in[i].value] = f->bytes + op->patches_in[i].at;
+    for (unsigned i = 0; i < op->n_patches_out; i++)
+        op->out[op->patches_out[i].value] = f->bytes + op->patches_out[i].at;
+}
+
 /* Calls the operation's function. */
 void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
 
