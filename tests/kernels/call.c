@@ -10,9 +10,19 @@
 
 enum { TEXT = 1 << 17 };
 
-/* Appends a kernel's source. */
-static void read_source(const char *name, char *text, size_t at)
+struct machine *call_make_text(const char *name, const char *kernel)
 {
+    static char text[TEXT];
+
+    /* 6 bytes and five times 2: what the kernel returns to begins at a 16-byte address again. */
+    int size = snprintf(text, TEXT, " jl #%s\n nop\n nop\n nop\n nop\n nop\n done\n%s", name, kernel);
+    assert_in_range(size, 1, TEXT - 1);
+    return machine_make(text, MACHINE_STRICT, NULL);
+}
+
+struct machine *call_make(const char *name)
+{
+    static char text[TEXT];
     char path[1024];
     const char *root = getenv("TILEWRIGHT_SOURCE");
 
@@ -20,19 +30,10 @@ static void read_source(const char *name, char *text, size_t at)
     FILE *f = fopen(path, "rb");
     if (f == NULL)
         fail_msg("%s cannot be read", path);
-    size_t size = fread(text + at, 1, TEXT - 1 - at, f);
-    text[at + size] = '\0';
+    size_t size = fread(text, 1, TEXT - 1, f);
+    text[size] = '\0';
     fclose(f);
-}
-
-struct machine *call_make(const char *name)
-{
-    static char text[TEXT];
-
-    /* 6 bytes and five times 2: what the kernel returns to begins at a 16-byte address again. */
-    int size = snprintf(text, TEXT, " jl #%s\n nop\n nop\n nop\n nop\n nop\n done\n", name);
-    read_source(name, text, (size_t)size);
-    return machine_make(text, MACHINE_STRICT, NULL);
+    return call_make_text(name, text);
 }
 
 uint64_t call_kernel(struct machine *m, const struct call_register *registers, size_t n, uint8_t *memory)

@@ -11,6 +11,8 @@ struct call_register {
 
 /* A program that calls the kernel src/kernels/NAME.s and is done right behind. Free it with machine_free. */
 struct machine *call_make(const char *name);
+/* The same for the kernel NAME of a text. */
+struct machine *call_make_text(const char *name, const char *kernel);
 
 /*
  * Runs it over own memory, which is memory before and after, with these registers. Fails the test when something goes
