@@ -5,6 +5,8 @@
  */
 #include "emu/core/state.h"
 
+#include "base/bit.h"
+
 /* ---- what a bundle does */
 
 /* The outer walk's m is part of the operand, but nothing uses it. */
@@ -28,6 +30,8 @@ static void add_accesses(const struct tw_core_maker *m, struct tw_core_hazards *
         tw_core_leaf_add(v->is_out ? &h->writes : &h->reads, leaf);
         if (!v->is_out && a.is_needed)
             tw_core_leaf_add(&h->needs, leaf);
+        if (v->is_out && a.delay > 0)
+            tw_core_leaf_add(&h->slow, leaf);
     }
 }
 
@@ -72,6 +76,22 @@ static void add_old(const struct tw_core *c, struct tw_core_hazards *h, uint32_t
             h->old.words[w] |= c->old[i].leaves.words[w];
 }
 
+/* Nothing lands sooner than in cycle 1 of the next bundle, accumulators not before cycle 2 of it: reads before cycle 4
+ * are in time. */
+enum { LATE_DELAY = 3 };
+
+/* Sorts the writes: those that land after the first cycle come first. */
+static void put_slow_first(struct tw_core_hazards *h)
+{
+    for (unsigned i = 0; i < h->n_write; i++) {
+        struct tw_core_access a = h->write[i];
+        if (a.delay == 0)
+            continue;
+        h->write[i] = h->write[h->n_slow];
+        h->write[h->n_slow++] = a;
+    }
+}
+
 static void collect(struct tw_core_maker *m, struct tw_core_hazards *h, const struct tw_bundle *bundle, unsigned slots,
                     const struct tw_core_values *values)
 {
@@ -84,7 +104,8 @@ static void collect(struct tw_core_maker *m, struct tw_core_hazards *h, const st
         add_units(h, &bundle->op[slot]);
     }
     for (unsigned i = 0; i < h->n_read; i++)
-        h->n_late_reads += h->read[i].delay > 2;
+        h->n_late_reads += h->read[i].delay >= LATE_DELAY;
+    put_slow_first(h);
 }
 
 enum { ACCESSES_MAX = 192 };
@@ -149,8 +170,6 @@ static void check_read(struct tw_core *c, const struct tw_core_bundle *b, const 
     if (!tw_core_leaf_has(&c->pending, a->leaf))
         return;
     uint64_t lands = c->lands[a->leaf], reads = c->tick + a->delay;
-    if (lands < c->tick)
-        c->pending.words[a->leaf / 64] &= ~((uint64_t)1 << a->leaf % 64);
     int in_time = lands < reads || (lands == reads && a->bypass != TW_BYPASS_NONE && a->bypass == c->lands_bypass[a->leaf]);
     if (!in_time && !declared)
         tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot), "it reads %s %u bundles before its value has landed",
@@ -185,20 +204,29 @@ static void look_closer(struct tw_core *c, const struct tw_core_bundle *b)
         check_write(c, b, &h->write[i]);
 }
 
+/* What is in flight from now on. */
 static void note_values(struct tw_core *c, const struct tw_core_hazards *h)
 {
-    for (unsigned i = 0; i < h->n_write; i++) {
+    for (unsigned w = 0; w < CORE_LEAF_WORDS; w++) {
+        c->written.words[w] |= h->writes.words[w];
+        c->pending.words[w] |= h->slow.words[w];
+    }
+    for (unsigned i = 0; i < h->n_slow; i++) {
         const struct tw_core_access *a = &h->write[i];
         uint64_t lands = c->tick + a->delay;
-        if (a->delay == 0 || (tw_core_leaf_has(&c->pending, a->leaf) && c->lands[a->leaf] > lands))
-            continue;
+        if (lands < c->lands[a->leaf])
+            continue; /* an earlier write lands later */
         c->lands[a->leaf] = lands;
         c->lands_bypass[a->leaf] = a->bypass;
-        tw_core_leaf_add(&c->pending, a->leaf);
     }
-    for (unsigned i = 0; i < h->n_read && h->n_late_reads > 0; i++) {
+}
+
+/* Operands that are read so late that a later bundle could write them before. */
+static void note_late_reads(struct tw_core *c, const struct tw_core_hazards *h)
+{
+    for (unsigned i = 0; i < h->n_read; i++) {
         const struct tw_core_access *a = &h->read[i];
-        if (a->delay <= 2 || tw_core_leaf_has(&h->old, a->leaf))
+        if (a->delay < LATE_DELAY || tw_core_leaf_has(&h->old, a->leaf))
             continue;
         c->read_in[a->leaf] = c->tick + a->delay;
         c->read_bypass[a->leaf] = a->bypass;
@@ -247,24 +275,40 @@ void tw_core_next_tick(struct tw_core *c)
 
 /* ---- a bundle */
 
-int tw_core_check(struct tw_core *c, const struct tw_core_bundle *b)
+/*
+ * Whether something in flight asks for a closer look. What has landed meanwhile is taken off the list of what is in
+ * flight, when somebody comes near it.
+ */
+static int is_near(struct tw_core *c, const struct tw_core_hazards *h)
 {
-    const struct tw_core_hazards *h = &b->hazards;
     uint64_t near = 0;
 
     for (unsigned w = 0; w < CORE_LEAF_WORDS; w++) {
-        uint64_t touched = h->reads.words[w] | h->writes.words[w];
-        near |= (touched & c->pending.words[w]) | (h->needs.words[w] & ~c->written.words[w]) |
-                (h->writes.words[w] & c->late.words[w]);
+        uint64_t touched = (h->reads.words[w] | h->writes.words[w]) & c->pending.words[w];
+        near |= (h->needs.words[w] & ~c->written.words[w]) | (h->writes.words[w] & c->late.words[w]);
+        for (; touched != 0; touched &= touched - 1) {
+            unsigned bit = tw_lowest_bit(touched);
+            if (c->lands[64 * w + bit] < c->tick)
+                c->pending.words[w] &= ~((uint64_t)1 << bit);
+            else
+                near = 1;
+        }
     }
-    if (near != 0)
+    return near != 0;
+}
+
+int tw_core_check(struct tw_core *c, const struct tw_core_bundle *b)
+{
+    const struct tw_core_hazards *h = &b->hazards;
+
+    if (is_near(c, h))
         look_closer(c, b);
     if (h->n_units > 0)
         check_units(c, b);
     if (c->failed)
         return -1;
-    for (unsigned w = 0; w < CORE_LEAF_WORDS; w++)
-        c->written.words[w] |= h->writes.words[w];
     note_values(c, h);
+    if (h->n_late_reads > 0)
+        note_late_reads(c, h);
     return 0;
 }

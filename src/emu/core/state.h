@@ -171,12 +171,12 @@ struct tw_core_unit_use {
 };
 
 struct tw_core_hazards {
-    struct tw_core_leaves reads, writes;
+    struct tw_core_leaves reads, writes, slow; /* slow: written after the first cycle */
     struct tw_core_leaves needs; /* reads that ask for a value */
     struct tw_core_leaves old;                 /* out of their time on purpose */
     struct tw_core_access *read, *write;
     struct tw_core_unit_use *units;
-    uint8_t n_read, n_write, n_units, n_late_reads;
+    uint8_t n_read, n_write, n_slow, n_units, n_late_reads; /* the slow ones come first in write */
     uint8_t broken_unit; /* 1 + unit that its own operations need twice in one cycle */
 };
 
