@@ -23,6 +23,7 @@ static const struct refusal {
     {TW_XDNA_NUMBER_CONFIG_CONTEXT, E2BIG, TW_E_LIMIT, "too many programs"},
     {TW_XDNA_NUMBER_CONFIG_CONTEXT, EINVAL, TW_E_STATE, "it has its programs already, or they are none"},
     {TW_XDNA_NUMBER_EXECUTE, EINVAL, TW_E_ARGUMENT, "the driver does not know the context or a buffer"},
+    {TW_XDNA_NUMBER_EXECUTE, ENOENT, TW_E_ARGUMENT, "the driver does not know the context or a buffer"},
     {TW_XDNA_NUMBER_EXECUTE, ETIME, TW_E_MEMORY, "memory of the caller cannot be brought in"},
     {TW_XDNA_NUMBER_SYNC_BUFFER, EINVAL, TW_E_ARGUMENT, "the range is not inside the buffer"},
     {TW_DRM_NUMBER_TIMELINE_WAIT, ETIME, TW_E_RUNNING, "it has not ended yet"},

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-enum { NS_PER_MS = 1000000, POLL_NS = 50000, POLL_LIMIT_MS = 10000 };
+enum { NS_PER_MS = 1000000, POLL_NS = 50000, POLL_LIMIT_MS = 10000, SLICE_MS = 10 };
 
 static int64_t now_ns(void)
 {
@@ -32,30 +32,6 @@ static int classify(int result)
     }
 }
 
-static int wait_timeline(struct tw_context *c, uint64_t sequence, int64_t deadline)
-{
-    uint32_t handle = c->syncobj;
-    struct tw_drm_timeline_wait wait = {.handles = (uint64_t)(uintptr_t)&handle,
-                                        .points = (uint64_t)(uintptr_t)&sequence,
-                                        .deadline = deadline,
-                                        .count = 1,
-                                        .flags = TW_DRM_WAIT_FOR_SUBMIT};
-    if (handle == 0)
-        return NO_SUCH_WAY;
-    return classify(tw_driver_call(&c->device->file, TW_DRM_TIMELINE_WAIT, &wait));
-}
-
-/* The driver outside the kernel tree: its time-out is relative, and 0 means none. */
-static int wait_call(struct tw_context *c, uint64_t sequence, int64_t deadline)
-{
-    struct tw_xdna_wait wait = {.context = c->handle, .sequence = sequence};
-    if (deadline != INT64_MAX) {
-        int64_t left = (deadline - now_ns()) / NS_PER_MS;
-        wait.timeout_ms = left > 0 ? (uint32_t)left : 1;
-    }
-    return classify(tw_driver_call(&c->device->file, TW_XDNA_WAIT, &wait));
-}
-
 static int has_ended(uint32_t header)
 {
     switch (tw_packet_state(header)) {
@@ -68,6 +44,55 @@ static int has_ended(uint32_t header)
     default:
         return 0;
     }
+}
+
+static int wait_for_point(struct tw_context *c, uint64_t point, int64_t deadline)
+{
+    uint32_t handle = c->syncobj;
+    struct tw_drm_timeline_wait wait = {.handles = (uint64_t)(uintptr_t)&handle,
+                                        .points = (uint64_t)(uintptr_t)&point,
+                                        .deadline = deadline,
+                                        .count = 1,
+                                        .flags = TW_DRM_WAIT_FOR_SUBMIT};
+    return classify(tw_driver_call(&c->device->file, TW_DRM_TIMELINE_WAIT, &wait));
+}
+
+/*
+ * To the kernel, point 0 is whatever was submitted last, so a context's first command seems to run as long as any that
+ * follows. Therefore the packet is looked at every now and then. A failed one is believed only after a while, because
+ * the driver marks it first and wipes it out afterwards.
+ */
+static int wait_for_first(struct tw_context *c, const _Atomic uint32_t *header, int64_t deadline)
+{
+    for (;;) {
+        uint32_t before = atomic_load_explicit(header, memory_order_acquire);
+        int64_t slice = now_ns() + (int64_t)SLICE_MS * NS_PER_MS;
+        int result = wait_for_point(c, 0, slice < deadline ? slice : deadline);
+        if (result != -ETIME)
+            return result;
+        if (tw_packet_state(before) == TW_PACKET_COMPLETED || (has_ended(before) && slice <= deadline))
+            return 0;
+        if (slice >= deadline)
+            return -ETIME;
+    }
+}
+
+static int wait_timeline(struct tw_context *c, uint64_t sequence, const _Atomic uint32_t *header, int64_t deadline)
+{
+    if (c->syncobj == 0)
+        return NO_SUCH_WAY;
+    return sequence == 0 ? wait_for_first(c, header, deadline) : wait_for_point(c, sequence, deadline);
+}
+
+/* The driver outside the kernel tree: its time-out is relative, and 0 means none. */
+static int wait_call(struct tw_context *c, uint64_t sequence, int64_t deadline)
+{
+    struct tw_xdna_wait wait = {.context = c->handle, .sequence = sequence};
+    if (deadline != INT64_MAX) {
+        int64_t left = (deadline - now_ns()) / NS_PER_MS;
+        wait.timeout_ms = left > 0 ? (uint32_t)left : 1;
+    }
+    return classify(tw_driver_call(&c->device->file, TW_XDNA_WAIT, &wait));
 }
 
 /*
@@ -94,7 +119,7 @@ static int wait_by(enum tw_wait_method method, struct tw_context *c, uint64_t se
 {
     switch (method) {
     case TW_WAIT_TIMELINE:
-        return wait_timeline(c, sequence, deadline);
+        return wait_timeline(c, sequence, header, deadline);
     case TW_WAIT_CALL:
         return wait_call(c, sequence, deadline);
     case TW_WAIT_POLL:

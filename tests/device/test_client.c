@@ -202,14 +202,38 @@ static void test_order_of_use(void **state)
 {
     struct bench *b = *state;
     assert_int_equal(tw_job_wait(b->job, 0, &b->err), TW_E_STATE);
+    b->fake.end_state = TW_PACKET_RUNNING;
     assert_int_equal(tw_job_submit(b->job, &b->err), 0);
     assert_int_equal(tw_job_submit(b->job, &b->err), TW_E_STATE);
     assert_int_equal(tw_job_set_buffer(b->job, 0, NULL, &b->err), TW_E_STATE);
     b->fake.running = 2;
     assert_int_equal(tw_job_wait(b->job, 0, &b->err), TW_E_RUNNING);
     assert_int_equal(tw_job_wait(b->job, 1, &b->err), TW_E_RUNNING);
+    *tw_job_header(b->job) = TW_PACKET_COMPLETED;
     assert_int_equal(tw_job_wait(b->job, -1, &b->err), 0);
     assert_int_equal(tw_job_wait(b->job, -1, &b->err), TW_E_STATE);
+}
+
+/* A context's first command has ended, but its point stands for whatever came last. */
+static void test_first_command(void **state)
+{
+    static const struct {
+        uint32_t state;
+        int ms, code;
+    } waits[] = {{TW_PACKET_RUNNING, 15, TW_E_RUNNING},
+                 {TW_PACKET_COMPLETED, 0, 0},
+                 {TW_PACKET_ABORT, 0, TW_E_RUNNING},
+                 {TW_PACKET_ABORT, -1, TW_E_ABORTED}};
+    struct bench *b = *state;
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        b->fake.sequence = 0;
+        b->fake.end_state = waits[i].state;
+        assert_int_equal(tw_job_submit(b->job, &b->err), 0);
+        b->fake.running = 1 << 30;
+        assert_int_equal(tw_job_wait(b->job, waits[i].ms, &b->err), waits[i].code);
+        b->fake.running = 0;
+        tw_job_wait(b->job, -1, &b->err);
+    }
 }
 
 static void test_ways_to_wait(void **state)
@@ -484,6 +508,7 @@ int main(void)
         CASE(test_chain_limits),
         CASE(test_states),
         CASE(test_order_of_use),
+        CASE(test_first_command),
         CASE(test_ways_to_wait),
         CASE(test_interrupted_calls_are_repeated),
         CASE(test_flushes),
