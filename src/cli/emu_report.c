@@ -67,9 +67,10 @@ static void print_tile(void *arg, unsigned column, unsigned row, const struct tw
     fprintf(arg, "%s (%u, %u): DMA wrote %" PRIu64 " bytes, read %" PRIu64, kind_names[kind], column, row,
             4 * c->words_in, 4 * c->words_out);
     if (kind == TW_TILE_CORE)
-        fprintf(arg, "; %" PRIu64 " bundles, waited %" PRIu64 " cycles modelled for banks, %" PRIu64
-                " for locks and streams%s", c->bundles,
-                c->bank_stalls, c->request_stalls, c->done ? "; done" : "");
+        fprintf(arg,
+                "; %" PRIu64 " bundles, waited %" PRIu64 " cycles modelled for banks, %" PRIu64
+                " for locks and streams%s",
+                c->bundles, c->bank_stalls, c->request_stalls, c->done ? "; done" : "");
     fputc('\n', arg);
 }
 
@@ -100,8 +101,9 @@ static json_t *run_json(const struct tw_emu_report *report, const struct tw_emu_
     const struct tw_command_report *r = &run->report;
     return json_pack("{s:s?, s:I, s:f, s:f, s:I, s:b, s:I, s:o, s:I}", "control_code", run->control, "modelled_cycles",
                      (json_int_t)r->cycles, "modelled_microseconds", microseconds(r->cycles, report->clock_ghz),
-                     "modelled_host_microseconds", host_microseconds(r), "modelled_wait_cycles", (json_int_t)r->wait_cycles, "pdi_loaded", r->loaded, "operations",
-                     (json_int_t)r->operations, "counts", counts_json(r), "tokens", (json_int_t)r->tokens);
+                     "modelled_host_microseconds", host_microseconds(r), "modelled_wait_cycles",
+                     (json_int_t)r->wait_cycles, "pdi_loaded", r->loaded, "operations", (json_int_t)r->operations,
+                     "counts", counts_json(r), "tokens", (json_int_t)r->tokens);
 }
 
 struct tiles {

@@ -59,13 +59,13 @@ enum tw_kernel_opcode {
 #define TW_COMMAND_LIMIT 2000000000u
 
 struct tw_command {
-    unsigned program;             /* from tw_firmware_add_program */
+    unsigned program; /* from tw_firmware_add_program */
     enum tw_kernel_opcode opcode;
-    int host_patched;             /* the driver's START_NPU: descriptors already hold the array's addresses */
-    struct tw_view control_code;  /* size 0: none, the command ends at once */
-    const uint64_t *arguments;    /* addresses of the buffer arguments, as the driver gives them */
+    int host_patched;            /* the driver's START_NPU: descriptors already hold the array's addresses */
+    struct tw_view control_code; /* size 0: none, the command ends at once */
+    const uint64_t *arguments;   /* addresses of the buffer arguments, as the driver gives them */
     size_t n_arguments;
-    uint64_t limit;               /* cycles; 0: TW_COMMAND_LIMIT */
+    uint64_t limit; /* cycles; 0: TW_COMMAND_LIMIT */
 };
 
 enum tw_command_count {
@@ -84,11 +84,11 @@ extern const char *const tw_command_count_names[TW_COMMAND_COUNTS];
 /* What a command did, as far as it came. */
 struct tw_command_report {
     enum tw_firmware_status status;
-    int loaded;             /* its PDI had to be loaded first */
-    uint64_t cycles;        /* from having the command to the end of its last operation */
-    uint64_t wait_cycles;   /* of these, waiting for tokens and registers */
-    uint64_t tokens;        /* that were waited for */
-    uint64_t operations;    /* done */
+    int loaded;           /* its PDI had to be loaded first */
+    uint64_t cycles;      /* from having the command to the end of its last operation */
+    uint64_t wait_cycles; /* of these, waiting for tokens and registers */
+    uint64_t tokens;      /* that were waited for */
+    uint64_t operations;  /* done */
     uint64_t counts[TW_COMMAND_COUNTS];
 };
 
@@ -96,9 +96,9 @@ struct tw_command_report {
  * Executes a command; another PDI than that of the command before is loaded first. Fails with
  * TW_E_UNSUPPORTED for an operation or a use of one that is not known, TW_E_FORMAT for damaged control code,
  * TW_E_ARGUMENT for a wrong address or argument number,
- * TW_E_STATE when what it waits for cannot come any more, TW_E_LIMIT when the time is up (both say what waits for what),
- * or with what a core or a DMA says; *report (never NULL) holds the status in any case. After a failure the array stays
- * as it is, for looking at; further commands go on from there.
+ * TW_E_STATE when what it waits for cannot come any more, TW_E_LIMIT when the time is up (both say what waits for
+ * what), or with what a core or a DMA says; *report (never NULL) holds the status in any case. After a failure the
+ * array stays as it is, for looking at; further commands go on from there.
  */
 int tw_firmware_run(struct tw_firmware *firmware, const struct tw_command *command, struct tw_command_report *report,
                     struct tw_error *err);

@@ -226,8 +226,8 @@ static void command_lines_that_make_no_sense(void **state)
 {
     const struct bench *b = *state;
     const struct folder *f = &b->folder;
-    static const char *const bad[] = {"", "in:", "out:x:y", "out:0:y", "out:12", "out:12:", "out:-1:y", "inout:a",
-                                      "inout:a:", "inout::a", "none:", "nothing", "file"};
+    static const char *const bad[] = {"",        "in:",      "out:x:y",  "out:0:y", "out:12",  "out:12:", "out:-1:y",
+                                      "inout:a", "inout:a:", "inout::a", "none:",   "nothing", "file"};
     assert_fails(RUN(f, "run"), 2, "one xclbin or PDI");
     assert_fails(RUN(f, "walk", b->pdi), 2, "run");
     assert_fails(RUN(f, "run", b->pdi, b->pdi), 2, "one xclbin or PDI");
@@ -254,9 +254,10 @@ static void help_fits_a_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(results_and_report), TEST(report_as_json),    TEST(control_code_as_text),
-        TEST(in_and_out_in_one),  TEST(only_a_pdi),        TEST(failures_say_what),
-        TEST(help_fits_a_screen), TEST(command_lines_that_make_no_sense),
+        TEST(results_and_report),   TEST(report_as_json),
+        TEST(control_code_as_text), TEST(in_and_out_in_one),
+        TEST(only_a_pdi),           TEST(failures_say_what),
+        TEST(help_fits_a_screen),   TEST(command_lines_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

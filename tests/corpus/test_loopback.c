@@ -43,8 +43,8 @@ static void loopback(void **state)
     struct tw_random r = {8};
     struct corpus c;
     (void)state;
-    CORPUS_OPEN(&c, RUNNER "df_bandwidth/validate_df_bandwidth_phx.xclbin", "DPU", (uint64_t)PARTS *PART_BYTES, 0,
-                (uint64_t)PARTS *PART_BYTES);
+    CORPUS_OPEN(&c, RUNNER "df_bandwidth/validate_df_bandwidth_phx.xclbin", "DPU", (uint64_t)PARTS * PART_BYTES, 0,
+                (uint64_t)PARTS * PART_BYTES);
     uint32_t *in = c.arguments[0], *out = c.arguments[2];
     for (size_t part = 0; part < PARTS; part++)
         for (size_t i = 0; i < SHORT_WORDS; i++)

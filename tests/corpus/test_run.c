@@ -224,66 +224,6 @@ static void matmul_i32(void **state)
     corpus_close(&c);
 }
 
-/* ---- 6 */
-
-#define PIPELINES "AMDResearch+Riallto/0593d004/npu/lib/applications/binaries/"
-
-enum { PIXEL_BYTES = 1280 * 720 * 4, THRESHOLD_TYPES = 5 };
-
-/*
- * What the program does for each type of threshold. Types 0 and 1, and 3 and 4, are the other way round than in the
- * kernel's source as it was published later (0: 255 above the threshold); the comparison and the selection that decide
- * it are among the instructions recorded on silicon.
- */
-static uint8_t threshold(unsigned type, uint8_t value, uint8_t limit)
-{
-    switch (type) {
-    case 0:
-        return value > limit ? 0 : 255;
-    case 1:
-        return value > limit ? 255 : 0;
-    case 2:
-        return value < limit ? value : limit;
-    case 3:
-        return value > limit ? 0 : value;
-    default:
-        return value > limit ? value : 0;
-    }
-}
-
-/* Sets the five words that a DPU sequence writes first: a threshold for each byte of a pixel, and the type. */
-static void set_thresholds(const struct tw_emu_control *control, const uint8_t limits[4], uint32_t type)
-{
-    enum { FIRST_OPERATION = 17 * 4, OPERATION = 3 * 4, VALUE = 2 * 4 };
-    for (unsigned i = 0; i < 5; i++) {
-        unsigned char *write = control->memory + FIRST_OPERATION + OPERATION * i;
-        assert_int_equal(tw_load_u32(write + 4), 0x2c00 + 4 * i);
-        tw_store_u32(write + VALUE, i < 4 ? limits[i] : type);
-    }
-}
-
-static void threshold_rgba(void **state)
-{
-    static const uint8_t limits[4] = {200, 100, 50, 0};
-    struct tw_emu_control control;
-    struct corpus c;
-    (void)state;
-    CORPUS_OPEN(&c, PIPELINES "color_threshold_v1_720p.xclbin", NULL, PIXEL_BYTES, PIXEL_BYTES);
-    fill_i32(c.arguments[0], PIXEL_BYTES / 4, INT32_MIN, INT32_MAX, 6);
-    corpus_open_control(&c, PIPELINES "color_threshold_v1_720p.seq", &control);
-    for (unsigned type = 0; type < THRESHOLD_TYPES; type++) {
-        const uint8_t *in = c.arguments[0], *out = c.arguments[1];
-        size_t wrong = 0;
-        set_thresholds(&control, limits, type);
-        corpus_run_control(&c, "color_threshold_v1_720p.seq", &control);
-        for (size_t i = 0; i < PIXEL_BYTES; i++)
-            wrong += out[i] != threshold(type, in[i], limits[i % 4]);
-        assert_int_equal(wrong, 0);
-    }
-    tw_emu_control_close(&control);
-    corpus_close(&c);
-}
-
 /* ---- 7 */
 
 enum { LINES = 720, LINE_WORDS = 1280, WORDS = LINES * LINE_WORDS };
@@ -331,10 +271,9 @@ static void passthrough_of_two_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_one),  cmocka_unit_test(gemv_i16),   cmocka_unit_test(add_bf16), cmocka_unit_test(add_add_bf16),
-        cmocka_unit_test(gemm_on_one_core), cmocka_unit_test(gemm_on_four_columns), cmocka_unit_test(matmul_i32), cmocka_unit_test(threshold_rgba),
-        cmocka_unit_test(passthrough),
-        cmocka_unit_test(passthrough_of_two_bytes),
+        cmocka_unit_test(add_one),      cmocka_unit_test(gemv_i16),         cmocka_unit_test(add_bf16),
+        cmocka_unit_test(add_add_bf16), cmocka_unit_test(gemm_on_one_core), cmocka_unit_test(gemm_on_four_columns),
+        cmocka_unit_test(matmul_i32),   cmocka_unit_test(passthrough),      cmocka_unit_test(passthrough_of_two_bytes),
     };
     return corpus_is_there() ? cmocka_run_group_tests(tests, NULL, NULL) : CORPUS_SKIPPED;
 }

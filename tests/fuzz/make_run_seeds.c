@@ -92,9 +92,10 @@ static void loop_operations(struct made *m)
 
 static void sequence_operations(struct made *m)
 {
-    static const uint32_t words[] = {0x02000200, 0x5408, 2, 0x06000111, 0, 64, 0, 0, 0, 0x80000000, 0x2000000, 0,
-                                     0x2000000, 0x02000000, 0x1d204, 0x80000001, 0x06000100, 0, 64, 0, 0, 0,
-                                     0x80000000, 0x2000000, 0, 0x2000000, 0x02000000, 0x1d214, 0, 0x03000000, 0x10100};
+    static const uint32_t words[] = {
+        0x02000200, 0x5408,  2,          0x06000111, 0,      64, 0, 0, 0, 0x80000000, 0x2000000, 0, 0x2000000,
+        0x02000000, 0x1d204, 0x80000001, 0x06000100, 0,      64, 0, 0, 0, 0x80000000, 0x2000000, 0, 0x2000000,
+        0x02000000, 0x1d214, 0,          0x03000000, 0x10100};
     for (size_t i = 0; i < sizeof words / 4; i++)
         made_word(m, words[i]);
 }

@@ -24,8 +24,7 @@ static int take_words(struct tw_firmware *fw, uint64_t words, struct tw_error *e
     return TW_OK;
 }
 
-int tw_firmware_write_words(struct tw_firmware *fw, uint32_t address, const struct tw_view *words,
-                            struct tw_error *err)
+int tw_firmware_write_words(struct tw_firmware *fw, uint32_t address, const struct tw_view *words, struct tw_error *err)
 {
     uint32_t chunk[CHUNK_WORDS];
     size_t n = words->size / 4, n_chunk = 0;
@@ -85,7 +84,8 @@ static int do_delay(struct tw_firmware *fw, const struct tw_cdo_command *c, stru
     uint64_t now = tw_array_clock(fw->array);
     uint64_t cycles = (uint64_t)c->value * CYCLES_PER_MICROSECOND;
     if (cycles > fw->end - now)
-        return tw_fail(err, TW_E_LIMIT, "a delay of %" PRIu32 " microseconds goes beyond the limit of cycles", c->value);
+        return tw_fail(err, TW_E_LIMIT, "a delay of %" PRIu32 " microseconds goes beyond the limit of cycles",
+                       c->value);
     return tw_array_advance(fw->array, now + cycles, err);
 }
 
@@ -99,12 +99,18 @@ static const struct {
     uint16_t id;
     do_command *run;
 } commands[] = {
-    {TW_CDO_MASK_POLL, do_poll},          {TW_CDO_MASK_WRITE, do_mask_write},
-    {TW_CDO_WRITE, do_write},             {TW_CDO_DELAY, do_delay},
-    {TW_CDO_DMA_WRITE, do_data},          {TW_CDO_MASK_POLL64, do_poll},
-    {TW_CDO_MASK_WRITE64, do_mask_write}, {TW_CDO_WRITE64, do_write},
-    {TW_CDO_SET, do_set},                 {TW_CDO_DMA_WRITE_KEYHOLE, do_keyhole},
-    {TW_CDO_NOP, do_nothing},             {TW_CDO_MARKER, do_nothing},
+    {TW_CDO_MASK_POLL, do_poll},
+    {TW_CDO_MASK_WRITE, do_mask_write},
+    {TW_CDO_WRITE, do_write},
+    {TW_CDO_DELAY, do_delay},
+    {TW_CDO_DMA_WRITE, do_data},
+    {TW_CDO_MASK_POLL64, do_poll},
+    {TW_CDO_MASK_WRITE64, do_mask_write},
+    {TW_CDO_WRITE64, do_write},
+    {TW_CDO_SET, do_set},
+    {TW_CDO_DMA_WRITE_KEYHOLE, do_keyhole},
+    {TW_CDO_NOP, do_nothing},
+    {TW_CDO_MARKER, do_nothing},
 };
 
 static do_command *find_command(uint16_t id)

@@ -20,10 +20,10 @@ struct fake {
     struct tw_array_options options; /* of the last one created */
     size_t n;
     struct fake_event events[FAKE_EVENTS_MAX];
-    int fail_create, fail_write_at;  /* the error of the next creation; fail_write_at: number of the event, 0: none */
-    uint64_t token_takes;            /* cycles until a token is there */
-    int wait_code;                   /* what waits return */
-    int busy;                        /* what status registers say of their channel */
+    int fail_create, fail_write_at; /* the error of the next creation; fail_write_at: number of the event, 0: none */
+    uint64_t token_takes;           /* cycles until a token is there */
+    int wait_code;                  /* what waits return */
+    int busy;                       /* what status registers say of their channel */
 };
 extern struct fake fake;
 

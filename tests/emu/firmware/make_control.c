@@ -2,8 +2,7 @@
 
 #include "base/little_endian.h"
 
-#define WORDS(m, ...)                                                                                                  \
-    control_words(m, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
+#define WORDS(m, ...) control_words(m, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
 
 void control_begin(struct made *m)
 {

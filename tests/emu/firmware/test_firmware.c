@@ -124,12 +124,10 @@ static void every_command(struct made *cdo)
 static void a_pdi_is_done_in_order(void **state)
 {
     static const struct fake_event expected[] = {
-        {FAKE_MASK_WRITE, 0, 0x232000, 1, 0}, {FAKE_WRITE, 0, 0x21f000, 0, 2},
-        {FAKE_WRITE, 0, 0x200400, 0, 1},      {FAKE_WRITE, 0, 0x200404, 0, 2},
-        {FAKE_WRITE, 0, 0x200408, 0, 3},      {FAKE_MASK_WRITE, 0, 0x232000, 2, 2},
-        {FAKE_WRITE, 0, 0x21f010, 0, 4},      {FAKE_WRITE, 0, 0x200000, 0, 7},
-        {FAKE_WRITE, 0, 0x200004, 0, 7},      {FAKE_WRITE, 0, 0x21d204, 0, 8},
-        {FAKE_WRITE, 0, 0x21d204, 0, 9},      {FAKE_POLL, 5000, 0x232004, 1, 1},
+        {FAKE_MASK_WRITE, 0, 0x232000, 1, 0}, {FAKE_WRITE, 0, 0x21f000, 0, 2}, {FAKE_WRITE, 0, 0x200400, 0, 1},
+        {FAKE_WRITE, 0, 0x200404, 0, 2},      {FAKE_WRITE, 0, 0x200408, 0, 3}, {FAKE_MASK_WRITE, 0, 0x232000, 2, 2},
+        {FAKE_WRITE, 0, 0x21f010, 0, 4},      {FAKE_WRITE, 0, 0x200000, 0, 7}, {FAKE_WRITE, 0, 0x200004, 0, 7},
+        {FAKE_WRITE, 0, 0x21d204, 0, 8},      {FAKE_WRITE, 0, 0x21d204, 0, 9}, {FAKE_POLL, 5000, 0x232004, 1, 1},
         {FAKE_WRITE, 5000, 0x61d000, 0, 0xa},
     };
     struct bench *b = *state;
@@ -390,8 +388,7 @@ static void waits_name_who_sends(void **state)
     control_begin(&b->control);
     control_wait(&b->control, 0, 0, 1, 1, 0, 0);
     assert_done(b);
-    assert_int_equal(b->report.cycles,
-                     TW_CYCLES_LAUNCH + TW_CYCLES_OP + TW_CYCLES_WAIT + 500 + TW_CYCLES_FIRST_WAIT);
+    assert_int_equal(b->report.cycles, TW_CYCLES_LAUNCH + TW_CYCLES_OP + TW_CYCLES_WAIT + 500 + TW_CYCLES_FIRST_WAIT);
 }
 
 static void a_wait_for_several_tiles(void **state)
