@@ -170,8 +170,7 @@ static int run_once(struct tw_core *core, struct tw_batch *batch, const unsigned
     *again = 0;
     if (state == TW_CORE_DONE)
         return TW_OK;
-    const char *hack = strstr(why.text, "address 0x"); /* until tw_core_pc says so */
-    *again = leave_out(batch, hack != NULL ? (uint32_t)strtoul(hack + 8, NULL, 16) : tw_core_pc(core), &why);
+    *again = leave_out(batch, tw_core_pc(core), &why);
     return *again ? TW_OK : tw_fail(err, why.code, "batch '%.*s': %s", (int)batch->name.size, batch->name.text, why.text);
 }
 

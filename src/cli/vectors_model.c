@@ -85,7 +85,7 @@ static void run_function(const struct tw_vectors *vectors, const struct model *m
     const struct tw_resize how = {.from = (uint8_t)c->from,
                                   .to = (uint8_t)c->to,
                                   .lanes = 1,
-                                  .shift = (uint8_t)c->shift,
+                                  .shift = (int8_t)c->shift,
                                   .rounding = (uint8_t)c->rounding,
                                   .saturate = (uint8_t)(c->saturate | c->symmetric << 1),
                                   .is_signed = (uint8_t)c->is_signed};

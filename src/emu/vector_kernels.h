@@ -14,7 +14,7 @@ enum tw_kernel_set { TW_KERNELS_C, TW_KERNELS_AVX2, TW_KERNELS_AVX512, TW_KERNEL
 /* A shift-round-saturate, a pack, an upshift or an unpack: lanes of `from` bits to lanes of `to` bits. */
 struct tw_resize {
     uint8_t from, to, lanes;
-    uint8_t shift;     /* 0 .. 31: right for srs, left for ups */
+    int8_t shift;      /* srs: right by -32 .. 31; ups: left by 0 .. 31 */
     uint8_t rounding;  /* crRnd: srs only */
     uint8_t saturate;  /* crSat: bit 0 saturate, bit 1 symmetric */
     uint8_t is_signed; /* input and output */
@@ -40,11 +40,11 @@ struct tw_vector_kernels {
 
     /*
      * acc1 + acc2 + products, 16 lanes of fp32, signs already in the inputs: a 4x8 by 8x4 product, or two elementwise
-     * ones. Returns the bits of srFPFlags.
+     * ones. acc2 may be NULL: there is none. Returns the bits of srFPFlags.
      */
     unsigned (*bf16_matrix)(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
     unsigned (*bf16_elements)(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
-    /* acc1 + acc2; a sum too small for a number is a zero that keeps its sign. */
+    /* acc1 + acc2 (or NULL); a sum too small for a number is a zero that keeps its sign. */
     unsigned (*fp32_add)(const void *acc1, const void *acc2, void *out);
 
     /* The sums of products of a dense integer mode with no product negated: 32 lanes of 32 bits or 16 of 64. */

@@ -36,28 +36,31 @@ static struct conversion conversion(const struct tw_semantics *row, int has_shif
     return c;
 }
 
-static const char shift_unknown[] = "a shift outside 0 .. 31 is not modelled";
+/* The shift registers hold numbers of six bits with a sign. */
+static int shift_value(const struct conversion *c)
+{
+    return (int)tw_sign_extend(tw_scalar_value(c->shift), 6);
+}
 
-static struct tw_resize resize(const struct tw_semantics *row, uint32_t saturation, uint32_t shift)
+static struct tw_resize resize(const struct tw_semantics *row, uint32_t saturation, int shift)
 {
     return (struct tw_resize){.from = (uint8_t)row->a,
                               .to = (uint8_t)row->b,
                               .lanes = (uint8_t)row->c,
-                              .shift = (uint8_t)shift,
+                              .shift = (int8_t)shift,
                               .saturate = (uint8_t)saturation,
                               .is_signed = 1};
 }
 
+/* A negative shift is one to the left: a program of AMD's scales table indices so. */
 const char *tw_do_srs(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
                       const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
 {
     struct conversion c = conversion(row, 1, in, out);
-    uint32_t shift = tw_scalar_value(c.shift), rounding = tw_scalar_value(c.uses[1]);
-    if (shift > 31)
-        return shift_unknown;
+    uint32_t rounding = tw_scalar_value(c.uses[1]);
     if (!tw_rounding_is_known(rounding))
         return "a reserved rounding mode (crRnd) is not modelled";
-    struct tw_resize how = resize(row, tw_scalar_value(c.uses[0]), shift);
+    struct tw_resize how = resize(row, tw_scalar_value(c.uses[0]), shift_value(&c));
     how.rounding = (uint8_t)rounding;
     how.is_signed = row->d || tw_scalar_value(c.uses[2]) != 0;
     tw_set_scalar(c.flags, kernels->srs(&how, c.data, c.result));
@@ -68,9 +71,9 @@ const char *tw_do_ups(const struct tw_semantics *row, const struct tw_vector_ker
                       const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
 {
     struct conversion c = conversion(row, 1, in, out);
-    uint32_t shift = tw_scalar_value(c.shift);
-    if (shift > 31)
-        return shift_unknown;
+    int shift = shift_value(&c);
+    if (shift < 0)
+        return "an upshift by a negative number is not modelled";
     struct tw_resize how = resize(row, tw_scalar_value(c.uses[0]), shift);
     how.is_signed = row->d || tw_scalar_value(c.uses[1]) != 0;
     tw_set_scalar(c.flags, kernels->ups(&how, c.data, c.result));
@@ -122,7 +125,7 @@ const char *tw_do_floor(const struct tw_semantics *row, const struct tw_vector_k
 {
     (void)kernels;
     struct conversion c = conversion(row, 1, in, out);
-    int shift = (int)tw_sign_extend(tw_scalar_value(c.shift), 6);
+    int shift = shift_value(&c);
     unsigned flags = 0;
     for (unsigned i = 0; i < 16; i++)
         tw_set_lane(c.result, 32, i, (uint32_t)tw_floor_lane(shift, (uint16_t)tw_lane(c.data, 16, i), &flags));

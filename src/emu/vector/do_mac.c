@@ -122,35 +122,45 @@ const char *tw_do_mac(const struct tw_semantics *row, const struct tw_vector_ker
 
 enum float_mode { FLOAT_NONE, FLOAT_MATRIX, FLOAT_ELEMENTS, FLOAT_SPARSE };
 
-/* An accumulator with its shift and sign. */
-static void signed_accumulator(const void *acc, unsigned shift, int negates, void *out)
+/* An accumulator with its shift and sign: where it is, or in `changed`. */
+static const void *signed_accumulator(const void *acc, unsigned shift, int negates, void *changed)
 {
     uint32_t lanes[16];
+    if (shift == 0 && !negates)
+        return acc;
     const uint32_t sign = negates ? FP32_SIGN : 0;
     memcpy(lanes, acc, sizeof lanes);
     for (unsigned i = 0; i < 16; i++)
         lanes[i] = (lanes[i] << shift) ^ sign;
-    memcpy(out, lanes, sizeof lanes);
+    memcpy(changed, lanes, sizeof lanes);
+    return changed;
 }
 
-/* The second factor with the signs of the products: bit 4 (lane % 2) + term % 4 of the mask negates a product. */
-static void signed_factor(const struct mac_operands *o, int columns, const void *b, void *out)
+/*
+ * The second factor with the signs of the products, where it is or in `changed`: bit 4 (lane % 2) + term % 4 of the mask
+ * negates a product.
+ */
+static const void *signed_factor(const struct mac_operands *o, int columns, void *changed)
 {
     uint16_t lanes[32];
-    memcpy(lanes, b, sizeof lanes);
+    if (o->word.sub_mask == 0 && !o->negates_product)
+        return o->b;
+    memcpy(lanes, o->b, sizeof lanes);
     for (int i = 0; i < 32; i++) {
         int negates = (o->word.sub_mask >> (4 * (i % 2) + i / columns % 4) & 1) ^ o->negates_product;
         lanes[i] ^= negates ? BF16_SIGN : 0;
     }
-    memcpy(out, lanes, sizeof lanes);
+    memcpy(changed, lanes, sizeof lanes);
+    return changed;
 }
 
-static void without_denormals(const void *from, size_t count, void *to)
+static const void *without_denormals(const void *from, unsigned count, void *changed)
 {
     for (unsigned i = 0; i < count; i++) {
         uint16_t x = (uint16_t)tw_lane(from, 16, i);
-        tw_set_lane(to, 16, i, (x & 0x7f80u) == 0 ? x & BF16_SIGN : x);
+        tw_set_lane(changed, 16, i, (x & 0x7f80u) == 0 ? x & BF16_SIGN : x);
     }
+    return changed;
 }
 
 static unsigned sparse_float(const void *acc1, const void *acc2, const void *a, unsigned rows, const void *b,
@@ -158,7 +168,8 @@ static unsigned sparse_float(const void *acc1, const void *acc2, const void *a, 
 {
     unsigned flags = 0;
     for (unsigned i = 0; i < 16; i++) {
-        struct tw_bf16_lane lane = {(uint32_t)tw_lane(acc1, 32, i), (uint32_t)tw_lane(acc2, 32, i), 0, {0}, {0}, 0};
+        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i),
+                                    .acc2 = acc2 != NULL ? (uint32_t)tw_lane(acc2, 32, i) : 0};
         for (unsigned t = 0; t < 8 && i / 4 < rows; t++) {
             int from = tw_sparse_row(mask, 2, 16, i % 4, t);
             if (from < 0)
@@ -194,19 +205,17 @@ static unsigned float_sum(const struct tw_semantics *row, const struct tw_vector
                           const struct mac_operands *o, enum float_mode mode, const void *acc1, const void *acc2,
                           void *out)
 {
-    alignas(64) unsigned char a[2 * TW_X_BYTES], b[TW_X_BYTES];
-    const void *factor = o->a;
-    signed_factor(o, mode == FLOAT_ELEMENTS ? 16 : 4, o->b, b);
+    alignas(64) unsigned char changed_a[2 * TW_X_BYTES], signed_b[TW_X_BYTES], changed_b[TW_X_BYTES];
+    const void *a = o->a, *b = signed_factor(o, mode == FLOAT_ELEMENTS ? 16 : 4, signed_b);
     if (kernels->denormals_are_zero) {
-        without_denormals(o->a, row->c == TW_SHAPE_SPARSE_WIDE ? 64 : 32, a);
-        without_denormals(b, 32, b);
-        factor = a;
+        a = without_denormals(a, row->c == TW_SHAPE_SPARSE_WIDE ? 64 : 32, changed_a);
+        b = without_denormals(b, 32, changed_b);
     }
     if (mode == FLOAT_MATRIX)
-        return kernels->bf16_matrix(acc1, acc2, factor, b, out);
+        return kernels->bf16_matrix(acc1, acc2, a, b, out);
     if (mode == FLOAT_ELEMENTS)
-        return kernels->bf16_elements(acc1, acc2, factor, b, out);
-    return sparse_float(acc1, acc2, factor, row->c == TW_SHAPE_SPARSE_WIDE ? 4 : 2, b,
+        return kernels->bf16_elements(acc1, acc2, a, b, out);
+    return sparse_float(acc1, acc2, a, row->c == TW_SHAPE_SPARSE_WIDE ? 4 : 2, b,
                         (const unsigned char *)o->b + TW_X_BYTES, out);
 }
 
@@ -215,7 +224,8 @@ static unsigned float_without_products(const void *acc1, const void *acc2, void 
 {
     unsigned flags = 0;
     for (unsigned i = 0; i < 16; i++) {
-        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i), .acc2 = (uint32_t)tw_lane(acc2, 32, i)};
+        struct tw_bf16_lane lane = {.acc1 = (uint32_t)tw_lane(acc1, 32, i),
+                                    .acc2 = acc2 != NULL ? (uint32_t)tw_lane(acc2, 32, i) : 0};
         tw_set_lane(out, 32, i, tw_bf16_sum(&lane, &flags));
     }
     return flags;
@@ -224,14 +234,14 @@ static unsigned float_without_products(const void *acc1, const void *acc2, void 
 const char *tw_do_mac_float(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
                             const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
 {
-    alignas(64) unsigned char acc1[BM_BYTES], acc2[BM_BYTES];
+    alignas(64) unsigned char changed1[BM_BYTES], changed2[BM_BYTES];
     struct mac_operands o = operands(row, in);
     enum float_mode mode = FLOAT_NONE;
     const char *unknown = row->c != TW_SHAPE_NONE ? float_mode(row, &o.word, &mode) : NULL;
     if (unknown != NULL)
         return unknown;
-    signed_accumulator(o.acc1, o.word.shift16 ? 16 : 0, o.negates_acc1, acc1);
-    signed_accumulator(o.acc2, 0, o.negates_acc2, acc2);
+    const void *acc1 = signed_accumulator(o.acc1, o.word.shift16 ? 16 : 0, o.negates_acc1, changed1);
+    const void *acc2 = row->a > 1 ? signed_accumulator(o.acc2, 0, o.negates_acc2, changed2) : NULL;
     unsigned flags;
     if (row->c == TW_SHAPE_NONE)
         flags = kernels->fp32_add(acc1, acc2, out[0]);

@@ -17,9 +17,10 @@ enum {
      */
     SUM_EXPONENT_MIN = 170,
     SUM_EXPONENT_MAX = 380,
-    /* One unit of the sum is 2^(exponent - 278): biased exponents of its inverse and of itself. */
+    SUM_NOTHING_MAX = 2, /* exponents of a lane without terms; a term's is at least 3 */
+    /* One unit of the sum is 2^(exponent - 278): the biased exponent of its inverse; the patterns of both add up so. */
     SUM_SCALE_BIAS = 278 + 127,
-    SUM_UNIT_BIAS = 278 - 127
+    SUM_INVERSE_BITS = 254 << 23
 };
 
 /* The table of a set: its own functions by their names, loops for the rest. */

@@ -44,7 +44,7 @@ static inline struct lane_limits lane_limits(const struct tw_resize *how, int is
         TO y[lanes];                                                                                     \
         const struct lane_limits l = lane_limits(how, how->is_signed);                                   \
         const T low = (T)l.low, high = (T)l.high;                                                        \
-        const U cases = round_up_cases[how->rounding], s = how->shift;                                   \
+        const U cases = round_up_cases[how->rounding], s = (U)how->shift;                                  \
         const U guard_bit = s > 0 ? (U)1 << (s - 1) : 0, rest_bits = s > 0 ? guard_bit - 1 : 0;          \
         U outside = 0;                                                                                   \
         memcpy(x, in, sizeof x);                                                                         \
@@ -70,6 +70,8 @@ SRS_LOOP(srs_64_32_wide, int64_t, uint64_t, uint32_t, 16)
 
 static unsigned loop_srs(const struct tw_resize *how, const void *in, void *out)
 {
+    if (how->shift < 0)
+        return tw_plain_srs(how, in, out);
     switch (how->from << 16 | how->to << 8 | how->lanes) {
     case 32 << 16 | 8 << 8 | 32:
         return srs_32_8(how, in, out);
@@ -96,7 +98,7 @@ static unsigned loop_srs(const struct tw_resize *how, const void *in, void *out)
         TO y[lanes];                                                                                     \
         const struct lane_limits l = lane_limits(how, 1);                                                \
         const T low = (T)l.low, high = (T)l.high;                                                        \
-        const unsigned s = how->shift;                                                                   \
+        const unsigned s = (unsigned)how->shift;                                                                \
         unsigned outside = 0;                                                                            \
         memcpy(x, in, sizeof x);                                                                         \
         for (unsigned i = 0; i < lanes; i++) {                                                           \

@@ -176,7 +176,7 @@ uint32_t tw_bf16_sum(const struct tw_bf16_lane *lane, unsigned *flags)
 static void load_accumulators(struct tw_bf16_lane *lane, const void *acc1, const void *acc2, unsigned i)
 {
     lane->acc1 = (uint32_t)tw_lane(acc1, 32, i);
-    lane->acc2 = (uint32_t)tw_lane(acc2, 32, i);
+    lane->acc2 = acc2 != NULL ? (uint32_t)tw_lane(acc2, 32, i) : 0;
 }
 
 unsigned tw_plain_bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)

@@ -29,8 +29,8 @@ enum tw_rounding {
 int tw_rounding_is_known(unsigned rounding);
 
 /*
- * One lane of srs: x is the accumulator's value, 0 <= how->shift <= 31; the result is the lane's bit pattern in the low
- * how->to bits. *overflow (which must be 0 before the first lane) becomes 1 when the rounded value does not fit.
+ * One lane of srs: x is the accumulator's value; the result is the lane's bit pattern in the low how->to bits. A negative
+ * shift is one to the left, before anything is saturated. *overflow (which must be 0 before the first lane) becomes 1 when the rounded value does not fit.
  */
 uint64_t tw_srs_lane(const struct tw_resize *how, int64_t x, unsigned *overflow);
 uint64_t tw_ups_lane(const struct tw_resize *how, int64_t x, unsigned *overflow);

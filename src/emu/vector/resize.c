@@ -65,9 +65,21 @@ static uint64_t saturate(const struct tw_resize *how, int64_t x, unsigned *overf
     return (uint64_t)(x < low ? low : high);
 }
 
+/* x * 2^left, which may need more than 64 bits: what is out of range stays out of range. */
+static uint64_t shift_left(const struct tw_resize *how, int64_t x, unsigned left, unsigned *overflow)
+{
+    const int64_t limit = INT64_MAX >> left;
+    if (x <= limit && x >= -limit)
+        return saturate(how, x * (INT64_C(1) << left), overflow);
+    *overflow = 1;
+    return how->saturate & 1 ? saturate(how, x < 0 ? INT64_MIN : INT64_MAX, overflow) : (uint64_t)x << left;
+}
+
 uint64_t tw_srs_lane(const struct tw_resize *how, int64_t x, unsigned *overflow)
 {
-    unsigned s = how->shift;
+    if (how->shift < 0)
+        return shift_left(how, x, (unsigned)-how->shift, overflow);
+    unsigned s = (unsigned)how->shift;
     int64_t t = shift_right(x, s);
     int guard = s > 0 && ((uint64_t)x >> (s - 1) & 1u) != 0;
     int rest = s > 1 && ((uint64_t)x & ((UINT64_C(1) << (s - 1)) - 1)) != 0;

@@ -30,9 +30,11 @@ static inline __m256i accumulator_exponents(__m256i acc)
     return _mm256_andnot_si256(_mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256()), e);
 }
 
-static inline __m256i larger_accumulator(__m256i exponent, __m256i acc1, __m256i acc2)
+/* acc2 NULL: there is none. */
+static inline __m256i larger_accumulator(__m256i exponent, __m256i acc1, const void *acc2)
 {
-    return _mm256_max_epi32(exponent, _mm256_max_epi32(accumulator_exponents(acc1), accumulator_exponents(acc2)));
+    exponent = _mm256_max_epi32(exponent, accumulator_exponents(acc1));
+    return acc2 == NULL ? exponent : _mm256_max_epi32(exponent, accumulator_exponents(_mm256_loadu_si256(acc2)));
 }
 
 /* Whether every lane's largest exponent is in the range of single floats (or there is nothing to add). */
@@ -40,8 +42,8 @@ static inline int in_range(__m256i exponent)
 {
     __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32(SUM_EXPONENT_MIN), exponent);
     __m256i above = _mm256_cmpgt_epi32(exponent, _mm256_set1_epi32(SUM_EXPONENT_MAX));
-    __m256i nothing = _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256());
-    return _mm256_movemask_epi8(_mm256_andnot_si256(nothing, _mm256_or_si256(below, above))) == 0;
+    __m256i something = _mm256_cmpgt_epi32(exponent, _mm256_set1_epi32(SUM_NOTHING_MAX));
+    return _mm256_movemask_epi8(_mm256_and_si256(something, _mm256_or_si256(below, above))) == 0;
 }
 
 /* What turns a term into units of the sum. */
@@ -56,11 +58,10 @@ static inline __m256i aligned(__m256 term, __m256 scale)
     return _mm256_cvtps_epi32(_mm256_mul_ps(term, scale));
 }
 
-static inline unsigned finish(__m256i sum, __m256i exponent, void *out)
+static inline unsigned finish(__m256i sum, __m256 scale, void *out)
 {
-    __m256i e = _mm256_max_epi32(exponent, _mm256_set1_epi32(SUM_EXPONENT_MIN));
-    __m256 unit = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_sub_epi32(e, _mm256_set1_epi32(SUM_UNIT_BIAS)), 23));
-    __m256i result = _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), unit));
+    __m256i unit = _mm256_sub_epi32(_mm256_set1_epi32(SUM_INVERSE_BITS), _mm256_castps_si256(scale));
+    __m256i result = _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_castsi256_ps(unit)));
     __m256i magnitude = _mm256_and_si256(result, _mm256_set1_epi32(0x7fffffff));
     _mm256_storeu_si256(out, result);
     __m256i zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
@@ -69,10 +70,10 @@ static inline unsigned finish(__m256i sum, __m256i exponent, void *out)
     return flags | (_mm256_movemask_epi8(infinite) != 0 ? TW_FLOAT_INFINITY | TW_FLOAT_HUGE : 0);
 }
 
-static inline __m256i add_accumulators(__m256i sum, __m256i acc1, __m256i acc2, __m256 scale)
+static inline __m256i add_accumulators(__m256i sum, __m256i acc1, const void *acc2, __m256 scale)
 {
     sum = _mm256_add_epi32(sum, aligned(_mm256_castsi256_ps(acc1), scale));
-    return _mm256_add_epi32(sum, aligned(_mm256_castsi256_ps(acc2), scale));
+    return acc2 == NULL ? sum : _mm256_add_epi32(sum, aligned(_mm256_loadu_ps(acc2), scale));
 }
 
 static inline __m256 even_floats(__m256i pairs)
@@ -85,12 +86,16 @@ static inline __m256 odd_floats(__m256i pairs)
     return _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32((int)0xffff0000)));
 }
 
-/* max of both halves of each lane, plus one: the exponent of a pair of products */
+/* The larger of both halves of each lane, none of them negative, plus one: the exponent of a pair of products. */
 static inline __m256i pair_exponents(__m256i sums)
 {
-    __m256i high = _mm256_srai_epi32(sums, 16), low = _mm256_srai_epi32(_mm256_slli_epi32(sums, 16), 16);
-    __m256i e = _mm256_add_epi32(_mm256_max_epi32(high, low), _mm256_set1_epi32(1));
-    return _mm256_max_epi32(e, _mm256_setzero_si256());
+    __m256i larger = _mm256_max_epi32(_mm256_srli_epi32(sums, 16), _mm256_and_si256(sums, _mm256_set1_epi32(0xffff)));
+    return _mm256_add_epi32(larger, _mm256_set1_epi32(1));
+}
+
+static inline const void *half_of(const void *vector, int half)
+{
+    return vector == NULL ? NULL : (const __m256i *)vector + half;
 }
 
 /* B with two rows interleaved into pairs in each 128-bit lane, which fills a vector of its own. */
@@ -125,33 +130,30 @@ static inline struct factor_b prepare_b(const void *b)
     } while (0)
 
 /* Two rows of the result. Returns the flags, or -1: the definition must do it. */
-static inline int two_rows(__m256i c1, __m256i c2, __m256i x, const struct factor_b *f, void *out)
+static inline int two_rows(const void *acc1, const void *acc2, const void *a, const struct factor_b *f, void *out)
 {
-    __m256i ea = exponents_16(x), largest = _mm256_set1_epi16(SUM_ZERO_EXPONENT);
+    __m256i c1 = _mm256_loadu_si256(acc1), x = _mm256_loadu_si256(a);
+    __m256i ea = exponents_16(x), largest = _mm256_setzero_si256();
     __m256 a0 = even_floats(x), a1 = odd_floats(x), even[4], odd[4];
     PAIR(0);
     PAIR(1);
     PAIR(2);
     PAIR(3);
-    __m256i exponent = larger_accumulator(pair_exponents(largest), c1, c2);
+    __m256i exponent = larger_accumulator(pair_exponents(largest), c1, acc2);
     if (!in_range(exponent) || has_nan_or_infinity(ea, ea))
         return -1;
     __m256 scale = scale_of(exponent);
     __m256i sum = _mm256_setzero_si256();
     for (int j = 0; j < 4; j++)
         sum = _mm256_add_epi32(sum, _mm256_add_epi32(aligned(even[j], scale), aligned(odd[j], scale)));
-    return (int)finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+    return (int)finish(add_accumulators(sum, c1, acc2, scale), scale, out);
 }
 
 static unsigned bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
 {
-    const __m256i *c1 = acc1, *c2 = acc2, *x = a;
     struct factor_b f = prepare_b(b);
-    int low = f.special ? -1
-                        : two_rows(_mm256_loadu_si256(c1), _mm256_loadu_si256(c2), _mm256_loadu_si256(x), &f, out);
-    int high = low < 0 ? -1
-                       : two_rows(_mm256_loadu_si256(c1 + 1), _mm256_loadu_si256(c2 + 1), _mm256_loadu_si256(x + 1), &f,
-                                  (__m256i *)out + 1);
+    int low = f.special ? -1 : two_rows(acc1, acc2, a, &f, out);
+    int high = low < 0 ? -1 : two_rows(half_of(acc1, 1), half_of(acc2, 1), half_of(a, 1), &f, (__m256i *)out + 1);
     return high < 0 ? tw_plain_bf16_matrix(acc1, acc2, a, b, out) : (unsigned)(low | high);
 }
 
@@ -161,49 +163,44 @@ static inline __m256i words(const void *from)
 }
 
 /* Eight lanes of two products each; half: 0 or 1. */
-static inline int eight_elements(__m256i c1, __m256i c2, const void *a, const void *b, int half, void *out)
+static inline int eight_elements(const void *acc1, const void *acc2, const void *a, const void *b, int half, void *out)
 {
+    __m256i c1 = _mm256_loadu_si256(acc1);
     const __m128i *x = (const __m128i *)a + half, *y = (const __m128i *)b + half;
     __m256i xs = _mm256_or_si256(words(x), _mm256_slli_epi32(words(x + 2), 16)); /* pairs: lane i, lane i + 16 */
     __m256i ys = _mm256_or_si256(words(y), _mm256_slli_epi32(words(y + 2), 16));
     __m256i ea = exponents_16(xs), eb = exponents_16(ys);
-    __m256i exponent = larger_accumulator(pair_exponents(_mm256_add_epi16(ea, eb)), c1, c2);
+    __m256i sums = _mm256_max_epi16(_mm256_add_epi16(ea, eb), _mm256_setzero_si256());
+    __m256i exponent = larger_accumulator(pair_exponents(sums), c1, acc2);
     if (!in_range(exponent) || has_nan_or_infinity(ea, eb))
         return -1;
     __m256 scale = scale_of(exponent);
     __m256i sum = _mm256_add_epi32(aligned(_mm256_mul_ps(even_floats(xs), even_floats(ys)), scale),
                                    aligned(_mm256_mul_ps(odd_floats(xs), odd_floats(ys)), scale));
-    return (int)finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+    return (int)finish(add_accumulators(sum, c1, acc2, scale), scale, out);
 }
 
 static unsigned bf16_elements(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
 {
-    const __m256i *c1 = acc1, *c2 = acc2;
-    int low = eight_elements(_mm256_loadu_si256(c1), _mm256_loadu_si256(c2), a, b, 0, out);
-    int high = low < 0 ? -1
-                       : eight_elements(_mm256_loadu_si256(c1 + 1), _mm256_loadu_si256(c2 + 1), a, b, 1,
-                                        (__m256i *)out + 1);
+    int low = eight_elements(acc1, acc2, a, b, 0, out);
+    int high = low < 0 ? -1 : eight_elements(half_of(acc1, 1), half_of(acc2, 1), a, b, 1, (__m256i *)out + 1);
     return high < 0 ? tw_plain_bf16_elements(acc1, acc2, a, b, out) : (unsigned)(low | high);
+}
+
+static inline int eight_sums(const void *acc1, const void *acc2, void *out)
+{
+    __m256i c1 = _mm256_loadu_si256(acc1), exponent = larger_accumulator(_mm256_setzero_si256(), c1, acc2);
+    if (!in_range(exponent))
+        return -1;
+    __m256 scale = scale_of(exponent);
+    return (int)finish(add_accumulators(_mm256_setzero_si256(), c1, acc2, scale), scale, out);
 }
 
 static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
 {
-    __m256i exponents[2];
-    for (int half = 0; half < 2; half++) {
-        __m256i c1 = _mm256_loadu_si256((const __m256i *)acc1 + half);
-        __m256i c2 = _mm256_loadu_si256((const __m256i *)acc2 + half);
-        exponents[half] = larger_accumulator(_mm256_setzero_si256(), c1, c2);
-        if (!in_range(exponents[half]))
-            return tw_plain_fp32_add(acc1, acc2, out);
-    }
-    unsigned flags = 0;
-    for (int half = 0; half < 2; half++) {
-        __m256i c1 = _mm256_loadu_si256((const __m256i *)acc1 + half);
-        __m256i c2 = _mm256_loadu_si256((const __m256i *)acc2 + half);
-        __m256i sum = add_accumulators(_mm256_setzero_si256(), c1, c2, scale_of(exponents[half]));
-        flags |= finish(sum, exponents[half], (__m256i *)out + half);
-    }
-    return flags;
+    int low = eight_sums(acc1, acc2, out);
+    int high = low < 0 ? -1 : eight_sums(half_of(acc1, 1), half_of(acc2, 1), (__m256i *)out + 1);
+    return high < 0 ? tw_plain_fp32_add(acc1, acc2, out) : (unsigned)(low | high);
 }
 
 /* ---- integers */

@@ -9,45 +9,79 @@
 /* ---- bf16 sums: mac_bf16.c says what they are, fast_sum.h why single floats can hold them */
 #include "fast_sum.h"
 
+/*
+ * Constants that are broadcast from memory, which the load units do; compilers would make them out of immediate numbers,
+ * in the unit that all shuffles wait for.
+ */
+static const struct constants {
+    int32_t magnitude, infinity, odd, low_half, one;
+    int32_t accumulator_bias, exponent_min, range, nothing_max, scale_bias, inverse_bits;
+    int16_t words_magnitude, words_exponent, words_one, words_zero, words_special;
+} constants = {0x7fffffff,
+               0x7f800000,
+               (int32_t)0xffff0000,
+               0xffff,
+               1,
+               SUM_ACCUMULATOR_BIAS,
+               SUM_EXPONENT_MIN,
+               SUM_EXPONENT_MAX - SUM_EXPONENT_MIN,
+               SUM_NOTHING_MAX,
+               SUM_SCALE_BIAS,
+               SUM_INVERSE_BITS,
+               0x7fff,
+               0xff,
+               1,
+               SUM_ZERO_EXPONENT,
+               255};
+
+static inline const struct constants *load_constants(void)
+{
+    const struct constants *k = &constants;
+    __asm__("" : "+r"(k));
+    return k;
+}
+
 /* 32 lanes: max(exponent, 1); far below zero for a zero. */
-static inline __m512i exponents_16(__m512i x)
+static inline __m512i exponents_16(const struct constants *k, __m512i x)
 {
-    __m512i e = _mm512_and_si512(_mm512_srli_epi16(x, 7), _mm512_set1_epi16(0xff));
-    __mmask32 nonzero = _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7fff));
-    return _mm512_mask_max_epi16(_mm512_set1_epi16(SUM_ZERO_EXPONENT), nonzero, e, _mm512_set1_epi16(1));
+    __m512i e = _mm512_and_si512(_mm512_srli_epi16(x, 7), _mm512_set1_epi16(k->words_exponent));
+    __mmask32 nonzero = _mm512_test_epi16_mask(x, _mm512_set1_epi16(k->words_magnitude));
+    return _mm512_mask_max_epi16(_mm512_set1_epi16(k->words_zero), nonzero, e, _mm512_set1_epi16(k->words_one));
 }
 
-static inline int has_nan_or_infinity(__m512i exponents_a, __m512i exponents_b)
+static inline int has_nan_or_infinity(const struct constants *k, __m512i exponents_a, __m512i exponents_b)
 {
-    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(255)) != 0;
+    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(k->words_special)) != 0;
 }
 
-static inline __m512i accumulator_exponents(__m512i acc)
+static inline __m512i accumulator_exponents(const struct constants *k, __m512i acc)
 {
-    __m512i magnitude = _mm512_and_si512(acc, _mm512_set1_epi32(0x7fffffff));
-    __m512i e = _mm512_add_epi32(_mm512_max_epi32(_mm512_srli_epi32(magnitude, 23), _mm512_set1_epi32(1)),
-                                 _mm512_set1_epi32(SUM_ACCUMULATOR_BIAS));
+    __m512i magnitude = _mm512_and_si512(acc, _mm512_set1_epi32(k->magnitude));
+    __m512i e = _mm512_add_epi32(_mm512_max_epi32(_mm512_srli_epi32(magnitude, 23), _mm512_set1_epi32(k->one)),
+                                 _mm512_set1_epi32(k->accumulator_bias));
     return _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(magnitude, magnitude), e);
 }
 
-static inline __m512i larger_accumulator(__m512i exponent, __m512i acc1, __m512i acc2)
+/* acc2 NULL: there is none. */
+static inline __m512i larger_accumulator(const struct constants *k, __m512i exponent, __m512i acc1, const void *acc2)
 {
-    return _mm512_max_epi32(exponent, _mm512_max_epi32(accumulator_exponents(acc1), accumulator_exponents(acc2)));
+    exponent = _mm512_max_epi32(exponent, accumulator_exponents(k, acc1));
+    return acc2 == NULL ? exponent : _mm512_max_epi32(exponent, accumulator_exponents(k, _mm512_loadu_si512(acc2)));
 }
 
 /* Whether every lane's largest exponent is in the range of single floats (or there is nothing to add). */
-static inline int in_range(__m512i exponent)
+static inline int in_range(const struct constants *k, __m512i exponent)
 {
-    __m512i above = _mm512_sub_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
-    __mmask16 outside = _mm512_cmpgt_epu32_mask(above, _mm512_set1_epi32(SUM_EXPONENT_MAX - SUM_EXPONENT_MIN));
-    return _mm512_mask_test_epi32_mask(outside, exponent, exponent) == 0;
+    __m512i above = _mm512_sub_epi32(exponent, _mm512_set1_epi32(k->exponent_min));
+    __mmask16 outside = _mm512_cmpgt_epu32_mask(above, _mm512_set1_epi32(k->range));
+    return _mm512_mask_cmpgt_epi32_mask(outside, exponent, _mm512_set1_epi32(k->nothing_max)) == 0;
 }
 
 /* What turns a term into units of the sum. */
-static inline __m512 scale_of(__m512i exponent)
+static inline __m512 scale_of(const struct constants *k, __m512i exponent)
 {
-    __m512i e = _mm512_max_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_sub_epi32(_mm512_set1_epi32(SUM_SCALE_BIAS), e), 23));
+    __m512i e = _mm512_max_epi32(exponent, _mm512_set1_epi32(k->exponent_min));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_sub_epi32(_mm512_set1_epi32(k->scale_bias), e), 23));
 }
 
 static inline __m512i aligned(__m512 term, __m512 scale)
@@ -55,23 +89,22 @@ static inline __m512i aligned(__m512 term, __m512 scale)
     return _mm512_cvt_roundps_epi32(_mm512_mul_ps(term, scale), NEAREST);
 }
 
-static inline unsigned finish(__m512i sum, __m512i exponent, void *out)
+static inline unsigned finish(const struct constants *k, __m512i sum, __m512 scale, void *out)
 {
-    __m512i e = _mm512_max_epi32(exponent, _mm512_set1_epi32(SUM_EXPONENT_MIN));
-    __m512 unit = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_sub_epi32(e, _mm512_set1_epi32(SUM_UNIT_BIAS)), 23));
-    __m512 result = _mm512_mul_ps(_mm512_cvt_roundepi32_ps(sum, NEAREST), unit);
-    __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(result), _mm512_set1_epi32(0x7fffffff));
+    __m512i unit = _mm512_sub_epi32(_mm512_set1_epi32(k->inverse_bits), _mm512_castps_si512(scale));
+    __m512 result = _mm512_mul_ps(_mm512_cvt_roundepi32_ps(sum, NEAREST), _mm512_castsi512_ps(unit));
+    __m512i magnitude = _mm512_and_si512(_mm512_castps_si512(result), _mm512_set1_epi32(k->magnitude));
     _mm512_storeu_si512(out, _mm512_castps_si512(result));
     unsigned flags = _mm512_testn_epi32_mask(magnitude, magnitude) != 0 ? TW_FLOAT_ZERO : 0;
-    if (_mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x7f800000)) != 0)
+    if (_mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(k->infinity)) != 0)
         flags |= TW_FLOAT_INFINITY | TW_FLOAT_HUGE;
     return flags;
 }
 
-static inline __m512i add_accumulators(__m512i sum, __m512i acc1, __m512i acc2, __m512 scale)
+static inline __m512i add_accumulators(__m512i sum, __m512i acc1, const void *acc2, __m512 scale)
 {
     sum = _mm512_add_epi32(sum, aligned(_mm512_castsi512_ps(acc1), scale));
-    return _mm512_add_epi32(sum, aligned(_mm512_castsi512_ps(acc2), scale));
+    return acc2 == NULL ? sum : _mm512_add_epi32(sum, aligned(_mm512_loadu_ps(acc2), scale));
 }
 
 static inline __m512 even_floats(__m512i pairs)
@@ -79,78 +112,101 @@ static inline __m512 even_floats(__m512i pairs)
     return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
 }
 
-static inline __m512 odd_floats(__m512i pairs)
+static inline __m512 odd_floats(const struct constants *k, __m512i pairs)
 {
-    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
+    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(k->odd)));
 }
 
-/* max of both halves of each lane, plus one: the exponent of a pair of products */
-static inline __m512i pair_exponents(__m512i sums)
+/* The larger of both halves of each lane, none of them negative, plus one: the exponent of a pair of products. */
+static inline __m512i pair_exponents(const struct constants *k, __m512i sums)
 {
-    __m512i high = _mm512_srai_epi32(sums, 16), low = _mm512_srai_epi32(_mm512_slli_epi32(sums, 16), 16);
-    __m512i e = _mm512_add_epi32(_mm512_max_epi32(high, low), _mm512_set1_epi32(1));
-    return _mm512_max_epi32(e, _mm512_setzero_si512());
+    __m512i larger = _mm512_and_si512(_mm512_max_epi16(sums, _mm512_rol_epi32(sums, 16)), _mm512_set1_epi32(k->low_half));
+    return _mm512_add_epi32(larger, _mm512_set1_epi32(k->one));
 }
 
-/*
- * Rows of A lie in 128-bit lanes: a pair of columns of each row is broadcast inside its lane. Of B, two rows are
- * interleaved into pairs in one 128-bit lane, which is broadcast to all lanes.
- */
-#define PAIR(j)                                                                                                      \
-    do {                                                                                                             \
-        largest = _mm512_max_epi16(largest, _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))),  \
-                                                             _mm512_shuffle_i32x4(eb, eb, 0x55 * (j))));             \
-        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), _mm512_shuffle_f32x4(b0, b0, 0x55 * (j)));        \
-        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), _mm512_shuffle_f32x4(b1, b1, 0x55 * (j)));         \
+/* Factor B: two rows interleaved into pairs in each 128-bit lane, in memory, where a lane is broadcast from. */
+struct factor_b {
+    __m512i exponents;
+    __m512 even, odd;
+};
+
+static inline __m512i lane_of(const __m512i *from, int lane)
+{
+    return _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)from + lane));
+}
+
+static inline __m512 floats_of(const __m512 *from, int lane)
+{
+    return _mm512_broadcast_f32x4(_mm_load_ps((const float *)from + 4 * lane));
+}
+
+/* Rows of A lie in 128-bit lanes: a pair of columns of each row is broadcast inside its lane. */
+#define PAIR(j)                                                                                                     \
+    do {                                                                                                            \
+        __m512i sums = _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))),                      \
+                                        lane_of(&f.exponents, j));                                                  \
+        largest = _mm512_max_epi16(largest, sums);                                                                  \
+        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), floats_of(&f.even, j));                          \
+        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), floats_of(&f.odd, j));                            \
     } while (0)
 
-static unsigned bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
+static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
 {
+    const struct constants *k = load_constants();
     const __m512i interleave = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     __m512i x = _mm512_loadu_si512(a), y = _mm512_shuffle_epi8(_mm512_loadu_si512(b), interleave);
-    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
-    __m512i ea = exponents_16(x), eb = exponents_16(y), largest = _mm512_set1_epi16(SUM_ZERO_EXPONENT);
-    __m512 a0 = even_floats(x), a1 = odd_floats(x), b0 = even_floats(y), b1 = odd_floats(y), even[4], odd[4];
+    __m512i c1 = _mm512_loadu_si512(acc1);
+    __m512i ea = exponents_16(k, x), eb = exponents_16(k, y), largest = _mm512_setzero_si512();
+    struct factor_b f = {eb, even_floats(y), odd_floats(k, y)};
+    __asm__("" : "+m"(f)); /* or it would stay in registers, and shuffles instead of loads would take it apart */
+    __m512 a0 = even_floats(x), a1 = odd_floats(k, x), even[4], odd[4];
     PAIR(0);
     PAIR(1);
     PAIR(2);
     PAIR(3);
-    __m512i exponent = larger_accumulator(pair_exponents(largest), c1, c2);
-    if (!in_range(exponent) || has_nan_or_infinity(ea, eb))
+    __m512i exponent = larger_accumulator(k, pair_exponents(k, largest), c1, acc2);
+    if (!in_range(k, exponent) || has_nan_or_infinity(k, ea, eb))
         return tw_plain_bf16_matrix(acc1, acc2, a, b, out);
-    __m512 scale = scale_of(exponent);
-    __m512i sum = _mm512_setzero_si512();
-    for (int j = 0; j < 4; j++)
+    __m512 scale = scale_of(k, exponent);
+    __m512i sum = _mm512_add_epi32(aligned(even[0], scale), aligned(odd[0], scale));
+    for (int j = 1; j < 4; j++)
         sum = _mm512_add_epi32(sum, _mm512_add_epi32(aligned(even[j], scale), aligned(odd[j], scale)));
-    return finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+    return finish(k, add_accumulators(sum, c1, acc2, scale), scale, out);
+}
+
+/* One accumulator is the rule: that function has no room for a second one. */
+static unsigned bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
+{
+    return acc2 == NULL ? matrix(acc1, NULL, a, b, out) : matrix(acc1, acc2, a, b, out);
 }
 
 static unsigned bf16_elements(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
 {
-    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
-    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
-    __m512i ea = exponents_16(x), eb = exponents_16(y), sums = _mm512_add_epi16(ea, eb);
+    const struct constants *k = load_constants();
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b), c1 = _mm512_loadu_si512(acc1);
+    __m512i ea = exponents_16(k, x), eb = exponents_16(k, y), sums = _mm512_add_epi16(ea, eb);
     __m256i both = _mm256_max_epi16(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
-    __m512i exponent = _mm512_add_epi32(_mm512_cvtepi16_epi32(both), _mm512_set1_epi32(1));
-    exponent = larger_accumulator(_mm512_max_epi32(exponent, _mm512_setzero_si512()), c1, c2);
-    if (!in_range(exponent) || has_nan_or_infinity(ea, eb))
+    __m512i exponent = _mm512_add_epi32(_mm512_cvtepi16_epi32(both), _mm512_set1_epi32(k->one));
+    exponent = larger_accumulator(k, _mm512_max_epi32(exponent, _mm512_setzero_si512()), c1, acc2);
+    if (!in_range(k, exponent) || has_nan_or_infinity(k, ea, eb))
         return tw_plain_bf16_elements(acc1, acc2, a, b, out);
     __m512 x0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(x)));
     __m512 x1 = even_floats(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1)));
     __m512 y0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(y)));
     __m512 y1 = even_floats(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(y, 1)));
-    __m512 scale = scale_of(exponent);
+    __m512 scale = scale_of(k, exponent);
     __m512i sum = _mm512_add_epi32(aligned(_mm512_mul_ps(x0, y0), scale), aligned(_mm512_mul_ps(x1, y1), scale));
-    return finish(add_accumulators(sum, c1, c2, scale), exponent, out);
+    return finish(k, add_accumulators(sum, c1, acc2, scale), scale, out);
 }
 
 static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
 {
-    __m512i c1 = _mm512_loadu_si512(acc1), c2 = _mm512_loadu_si512(acc2);
-    __m512i exponent = larger_accumulator(_mm512_setzero_si512(), c1, c2);
-    if (!in_range(exponent))
+    const struct constants *k = load_constants();
+    __m512i c1 = _mm512_loadu_si512(acc1), exponent = larger_accumulator(k, _mm512_setzero_si512(), c1, acc2);
+    if (!in_range(k, exponent))
         return tw_plain_fp32_add(acc1, acc2, out);
-    return finish(add_accumulators(_mm512_setzero_si512(), c1, c2, scale_of(exponent)), exponent, out);
+    __m512 scale = scale_of(k, exponent);
+    return finish(k, add_accumulators(_mm512_setzero_si512(), c1, acc2, scale), scale, out);
 }
 
 /* ---- integers */
