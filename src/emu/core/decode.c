@@ -186,20 +186,19 @@ static void make_group(struct tw_core_maker *m, enum tw_core_list list, unsigned
 {
     struct tw_core_bundle *b = m->bundle;
     unsigned n = count_pushes(m, list, delay);
-    struct tw_core_entry *entries = n == 0 ? NULL : tw_core_make(m, n, sizeof *entries);
+    struct tw_core_group *g = n == 0 ? NULL : tw_core_make(m, 1, sizeof *g + n * sizeof *g->entries);
 
-    if (entries == NULL)
+    if (g == NULL)
         return;
-    b->group_of[list][delay] = b->n_groups;
-    b->groups[b->n_groups++] = (struct tw_core_group){(uint8_t)list, (uint8_t)delay, (uint16_t)n, entries};
     for (unsigned i = 0; i < m->n_pushes; i++)
         if (m->pushes[i].list == list && m->pushes[i].delay == delay)
-            *entries++ = (struct tw_core_entry){m->pushes[i].what, m->pushes[i].slot};
+            g->entries[g->n++] = (struct tw_core_entry){m->pushes[i].what, m->pushes[i].slot};
+    b->marks[b->n_marks++] = (struct tw_core_mark){(uint8_t)list, (uint8_t)delay, g};
 }
 
 static void make_groups(struct tw_core_maker *m)
 {
-    m->bundle->groups = tw_core_make(m, m->n_pushes + 1, sizeof *m->bundle->groups);
+    m->bundle->marks = tw_core_make(m, m->n_pushes + 1, sizeof *m->bundle->marks);
     for (unsigned list = 0; list < CORE_LISTS && !m->failed; list++)
         for (unsigned delay = 0; delay < CORE_LATEST; delay++)
             make_group(m, (enum tw_core_list)list, delay);

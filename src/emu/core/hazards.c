@@ -71,14 +71,23 @@ static void add_units(struct tw_core_hazards *h, const struct tw_operation *op)
 
 static void add_old(const struct tw_core *c, struct tw_core_hazards *h, uint32_t address)
 {
+    /* What the program declares is not even looked at. */
     for (size_t i = 0; i < c->n_old; i++)
         for (unsigned w = 0; w < CORE_LEAF_WORDS && c->old[i].address == address; w++)
             h->old.words[w] |= c->old[i].leaves.words[w];
+    for (unsigned w = 0; w < CORE_LEAF_WORDS; w++)
+        h->watched.words[w] = (h->reads.words[w] | h->writes.words[w]) & ~h->old.words[w];
 }
 
 /* Nothing lands sooner than in cycle 1 of the next bundle, accumulators not before cycle 2 of it: reads before cycle 4
  * are in time. */
 enum { LATE_DELAY = 3 };
+
+/* The exception mask of the multiplier is read when the result is made, not as late as the tables say. */
+static int is_late(const struct tw_core *c, const struct tw_core_access *a)
+{
+    return a->delay >= LATE_DELAY && c->leaf_registers[a->leaf] != TW_R_crFPMask;
+}
 
 /* Sorts the writes: those that land after the first cycle come first. */
 static void put_slow_first(struct tw_core_hazards *h)
@@ -104,7 +113,7 @@ static void collect(struct tw_core_maker *m, struct tw_core_hazards *h, const st
         add_units(h, &bundle->op[slot]);
     }
     for (unsigned i = 0; i < h->n_read; i++)
-        h->n_late_reads += h->read[i].delay >= LATE_DELAY;
+        h->n_late_reads += is_late(m->c, &h->read[i]);
     put_slow_first(h);
 }
 
@@ -226,7 +235,7 @@ static void note_late_reads(struct tw_core *c, const struct tw_core_hazards *h)
 {
     for (unsigned i = 0; i < h->n_read; i++) {
         const struct tw_core_access *a = &h->read[i];
-        if (a->delay < LATE_DELAY || tw_core_leaf_has(&h->old, a->leaf))
+        if (!is_late(c, a) || tw_core_leaf_has(&h->old, a->leaf))
             continue;
         c->read_in[a->leaf] = c->tick + a->delay;
         c->read_bypass[a->leaf] = a->bypass;
@@ -284,7 +293,7 @@ static int is_near(struct tw_core *c, const struct tw_core_hazards *h)
     uint64_t near = 0;
 
     for (unsigned w = 0; w < CORE_LEAF_WORDS; w++) {
-        uint64_t touched = (h->reads.words[w] | h->writes.words[w]) & c->pending.words[w];
+        uint64_t touched = h->watched.words[w] & c->pending.words[w];
         near |= (h->needs.words[w] & ~c->written.words[w]) | (h->writes.words[w] & c->late.words[w]);
         for (; touched != 0; touched &= touched - 1) {
             unsigned bit = tw_lowest_bit(touched);

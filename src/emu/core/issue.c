@@ -19,21 +19,22 @@ static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struc
 }
 
 /* Lays over a copy (NULL: only asks) what the bypasses bring in this tick. Returns whether there is any. */
-static int take_bypassed(struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
+static int take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
 {
     const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
     int found = 0;
 
     for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
-        unsigned delay = t->delays[CORE_BYPASS][i];
-        const struct tw_core_group *g = tw_core_group_of(c, CORE_BYPASS, delay);
-        for (unsigned k = 0; k < g->n; k++)
-            found |= overlay(copy, piece, g->entries[k].what, tw_core_flights_of(c, delay) + g->entries[k].slot);
+        const struct tw_core_event *e = &t->list[CORE_BYPASS][i];
+        for (unsigned k = 0; k < e->group->n; k++) {
+            const struct tw_core_entry *entry = &e->group->entries[k];
+            found |= overlay(copy, piece, entry->what, e->flights + entry->slot);
+        }
     }
     return found;
 }
 
-void tw_core_capture(struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
+void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
 {
     tw_core_copy(f->bytes + piece->to, c->file + piece->from, piece->bytes);
     if (piece->bypass != TW_BYPASS_NONE)
@@ -42,7 +43,7 @@ void tw_core_capture(struct tw_core *c, const struct tw_core_piece *piece, struc
 
 /* ---- calls */
 
-static void set_bypassed(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
     for (unsigned i = 0; i < op->n_bypassed; i++) {
         const struct tw_core_piece *piece = &op->bypassed[i];

@@ -6,11 +6,10 @@
 static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_core_list list)
 {
     for (unsigned i = 0; i < t->n[list]; i++) {
-        const struct tw_core_group *g = tw_core_group_of(c, list, t->delays[list][i]);
-        struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[list][i]);
-        for (unsigned k = 0; k < g->n; k++) {
-            const struct tw_core_step *step = g->entries[k].what;
-            step->run(c, step, flights + g->entries[k].slot);
+        const struct tw_core_event *e = &t->list[list][i];
+        for (unsigned k = 0; k < e->group->n; k++) {
+            const struct tw_core_step *step = e->group->entries[k].what;
+            step->run(c, step, e->flights + e->group->entries[k].slot);
         }
     }
 }
@@ -37,21 +36,19 @@ static void land(struct tw_core *c, const struct tw_core_landing *l, const struc
 static void land_all(struct tw_core *c, const struct tw_core_tick *t)
 {
     for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
-        const struct tw_core_group *g = tw_core_group_of(c, CORE_LANDINGS, t->delays[CORE_LANDINGS][i]);
-        const struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[CORE_LANDINGS][i]);
-        for (unsigned k = 0; k < g->n; k++)
-            land(c, g->entries[k].what, flights + g->entries[k].slot);
+        const struct tw_core_event *e = &t->list[CORE_LANDINGS][i];
+        for (unsigned k = 0; k < e->group->n; k++)
+            land(c, e->group->entries[k].what, e->flights + e->group->entries[k].slot);
     }
 }
 
-/* Notes in which ticks the bundle has something to do. */
-static void note_groups(struct tw_core *c, const struct tw_core_bundle *b)
+/* Puts what the bundle does later into the lists of those ticks. */
+static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_core_flight *flights)
 {
-    c->issued[c->tick % CORE_RING] = b;
-    for (unsigned i = 0; i < b->n_groups; i++) {
-        const struct tw_core_group *g = &b->groups[i];
-        struct tw_core_tick *t = &c->ticks[(c->tick + g->delay) % CORE_RING];
-        t->delays[g->list][t->n[g->list]++] = g->delay;
+    for (unsigned i = 0; i < b->n_marks; i++) {
+        const struct tw_core_mark *m = &b->marks[i];
+        struct tw_core_tick *t = &c->ticks[(c->tick + m->delay) % CORE_RING];
+        t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->group, flights};
     }
 }
 
@@ -69,7 +66,7 @@ static void issue(struct tw_core *c)
         return;
     for (unsigned i = 0; i < b->n_ops; i++)
         b->ops[i]->issue(c, b->ops[i], flights + b->ops[i]->slot);
-    note_groups(c, b);
+    push(c, b, flights);
     c->counts.bundles++;
     tw_core_go_on(c, b);
 }
@@ -88,10 +85,11 @@ static void collect_questions(struct tw_core *c, const struct tw_core_tick *t)
 {
     c->n_questions = 0;
     for (unsigned i = 0; i < t->n[CORE_REQUESTS]; i++) {
-        const struct tw_core_group *g = tw_core_group_of(c, CORE_REQUESTS, t->delays[CORE_REQUESTS][i]);
-        struct tw_core_flight *flights = tw_core_flights_of(c, t->delays[CORE_REQUESTS][i]);
-        for (unsigned k = 0; k < g->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
-            c->questions[c->n_questions++] = (struct tw_core_event){g->entries[k].what, flights + g->entries[k].slot};
+        const struct tw_core_event *e = &t->list[CORE_REQUESTS][i];
+        for (unsigned k = 0; k < e->group->n && c->n_questions < CORE_QUESTIONS_MAX; k++) {
+            const struct tw_core_step *step = e->group->entries[k].what;
+            c->questions[c->n_questions++] = (struct tw_core_question){step->op, e->flights + e->group->entries[k].slot};
+        }
     }
 }
 
@@ -101,8 +99,8 @@ static int ask(struct tw_core *c, const struct tw_core_tick *t)
     if (c->asked == 0)
         collect_questions(c, t);
     while (c->asked < c->n_questions && !c->failed) {
-        const struct tw_core_event *e = &c->questions[c->asked++];
-        if (tw_core_ask(c, e->step->op, e->flight)) {
+        const struct tw_core_question *q = &c->questions[c->asked++];
+        if (tw_core_ask(c, q->op, q->flight)) {
             c->state = TW_CORE_REQUEST;
             return 1;
         }
@@ -174,7 +172,7 @@ void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)
         c->counts.request_stalls += answer->cycle - c->clock;
         c->clock = answer->cycle;
     }
-    const struct tw_core_event *e = &c->questions[c->asked - 1];
-    tw_core_take_answer(e->step->op, e->flight, answer);
+    const struct tw_core_question *q = &c->questions[c->asked - 1];
+    tw_core_take_answer(q->op, q->flight, answer);
     c->state = TW_CORE_RUNNING;
 }

@@ -136,19 +136,27 @@ struct tw_core_entry {
 
 /* What a bundle does in one list of one later tick. */
 struct tw_core_group {
+    uint32_t n;
+    struct tw_core_entry entries[];
+};
+struct tw_core_mark {
     uint8_t list, delay;
-    uint16_t n;
-    struct tw_core_entry *entries;
+    const struct tw_core_group *group;
 };
 
-/* Which bundles have something to do in a tick: how long ago they were issued. A cache line. */
-struct tw_core_tick {
-    uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
-    uint8_t delays[CORE_LISTS][CORE_LATEST];
-};
-
+/* A group whose tick comes, with the flights of its bundle. */
 struct tw_core_event {
-    const struct tw_core_step *step;
+    const struct tw_core_group *group;
+    struct tw_core_flight *flights;
+};
+struct tw_core_tick {
+    alignas(64) uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
+    struct tw_core_event list[CORE_LISTS][CORE_LATEST + 1]; /* each bundle in flight has one group at most */
+};
+
+/* An operation that may ask for something. */
+struct tw_core_question {
+    struct tw_core_op *op;
     struct tw_core_flight *flight;
 };
 
@@ -173,7 +181,8 @@ struct tw_core_unit_use {
 struct tw_core_hazards {
     struct tw_core_leaves reads, writes, slow; /* slow: written after the first cycle */
     struct tw_core_leaves needs; /* reads that ask for a value */
-    struct tw_core_leaves old;                 /* out of their time on purpose */
+    struct tw_core_leaves old;   /* out of their time on purpose */
+    struct tw_core_leaves watched; /* reads and writes that must be in time */
     struct tw_core_access *read, *write;
     struct tw_core_unit_use *units;
     uint8_t n_read, n_write, n_slow, n_units, n_late_reads; /* the slow ones come first in write */
@@ -183,11 +192,10 @@ struct tw_core_hazards {
 struct tw_core_bundle {
     uint32_t address, next; /* next: of the bundle behind it */
     uint32_t link;          /* behind the delay slots, for jl; or CORE_NO_LINK */
-    uint8_t n_ops, n_groups;
+    uint8_t n_ops, n_marks;
     uint8_t sets_loop, part_word, branches;
     struct tw_core_op **ops;
-    struct tw_core_group *groups;
-    uint8_t group_of[CORE_LISTS][CORE_LATEST]; /* list, delay: number of the group */
+    struct tw_core_mark *marks;
     struct tw_core_hazards hazards;
 };
 
@@ -214,7 +222,6 @@ struct tw_core {
     alignas(64) uint8_t file[CORE_FILE_BYTES];
     struct tw_core_bundle *at[CORE_PROGRAM_SLOTS];
     struct tw_core_tick ticks[CORE_RING];
-    const struct tw_core_bundle *issued[CORE_RING]; /* in each of the last ticks */
     struct tw_core_flight flights[CORE_RING][TW_SLOT_COUNT];
 
     enum tw_core_state state;
@@ -229,7 +236,7 @@ struct tw_core {
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;
     struct tw_core_request request;
-    struct tw_core_event questions[CORE_QUESTIONS_MAX]; /* of this tick */
+    struct tw_core_question questions[CORE_QUESTIONS_MAX]; /* of this tick */
     uint8_t n_questions;
 
     /* strict mode */
@@ -345,22 +352,10 @@ int tw_core_prepare_hazards(struct tw_core_maker *m, const struct tw_bundle *bun
                             const struct tw_core_values values[TW_SLOT_COUNT]);
 uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes);
 
-/* The group of a bundle that was issued so many ticks ago, and its flights. */
-static inline const struct tw_core_group *tw_core_group_of(const struct tw_core *c, enum tw_core_list list, unsigned delay)
-{
-    const struct tw_core_bundle *b = c->issued[(c->tick - delay) % CORE_RING];
-    return &b->groups[b->group_of[list][delay]];
-}
-
-static inline struct tw_core_flight *tw_core_flights_of(struct tw_core *c, unsigned delay)
-{
-    return c->flights[(c->tick - delay) % CORE_RING];
-}
-
 /* ---- running: what happens at issue (issue.c, address.c, branch.c), and late (memory.c) */
 
 /* Copies a piece of the register file to its place in the flight, as a reader of this tick sees it. */
-void tw_core_capture(struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
+void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
 /* Sets the entries of in and out that lie in the flight. */
 static inline void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
 {
