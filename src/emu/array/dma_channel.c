@@ -53,9 +53,10 @@ static uint64_t shim_cost(struct tw_dma_engine *e)
 
 static void begin_task(struct tw_array *a, struct tw_dma_engine *e)
 {
-    uint64_t cycles = TW_CYCLES_START + TW_CYCLES_BD + TW_CYCLES_MEMORY;
+    uint64_t cycles = TW_CYCLES_START + TW_CYCLES_BD;
     if (e->channel.direction == TW_MM2S)
         cycles += shim_cost(e);
+    e->fetches = 1;
     e->number = e->queue[0].bd;
     e->repeat = e->queue[0].repeat;
     later(a, e, TW_DMA_LOAD, a->now + cycles);
@@ -83,6 +84,7 @@ void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
     engine->n_queue = 0;
     engine->granted = 0;
     engine->sticky = 0;
+    engine->release.due = 0;
     engine->in.hungry = 0;
     if (engine->out != NULL)
         engine->out->blocked = 0;
@@ -160,9 +162,12 @@ static int load(struct tw_array *a, struct tw_dma_engine *e)
 
 static void begin_move(struct tw_array *a, struct tw_dma_engine *e)
 {
+    int waits = e->channel.direction == TW_MM2S && e->fetches;
+    uint64_t tick = (a->now + (waits ? TW_CYCLES_MEMORY : 0)) << TW_TICK_SHIFT;
     e->phase = TW_DMA_MOVE;
-    if (e->move_at < a->now << TW_TICK_SHIFT)
-        e->move_at = a->now << TW_TICK_SHIFT;
+    e->fetches = 0;
+    if (e->move_at < tick)
+        e->move_at = tick;
     tw_dma_move(a, e);
 }
 
@@ -182,6 +187,7 @@ static void acquire(struct tw_array *a, struct tw_dma_engine *e)
         return;
     }
     e->phase = TW_DMA_ACQUIRE;
+    e->fetches = 1;
     if (tw_lock_wait(&tile->locks, e->actor, lock, e->bd.acquire_value) != 0)
         fault(a, e, 0, TW_E_LIMIT, "more wait for the locks of one tile than there can be");
 }
@@ -211,21 +217,35 @@ static void take_header(struct tw_array *a, struct tw_dma_engine *e)
     load_and_acquire(a, e);
 }
 
-static int release(struct tw_array *a, struct tw_dma_engine *e)
+static void release(struct tw_array *a, struct tw_dma_engine *e)
 {
     struct tw_tile *tile;
     unsigned lock;
-    if (e->bd.release_value == 0)
-        return 0;
-    if (tw_dma_lock(a, e, e->bd.release_id, &tile, &lock) != 0)
-        return -1;
-    tw_array_lock_release(a, tile, lock, e->bd.release_value);
-    return a->fault.code == 0 ? 0 : -1;
+    e->release.due = 0;
+    if (tw_dma_lock(a, e, e->release.lock, &tile, &lock) == 0)
+        tw_array_lock_release(a, tile, lock, e->release.value);
+}
+
+/* Words are in memory some time after they were taken; the channel goes on meanwhile, until the next release. */
+static void release_when_written(struct tw_array *a, struct tw_dma_engine *e)
+{
+    e->release.lock = e->bd.release_id;
+    e->release.value = e->bd.release_value;
+    if (e->channel.direction == TW_MM2S)
+        release(a, e);
+    else
+        e->release.due = a->now + TW_CYCLES_MEMORY;
 }
 
 static void finish(struct tw_array *a, struct tw_dma_engine *e)
 {
-    if (release(a, e) != 0)
+    if (e->release.due != 0) {
+        later(a, e, TW_DMA_FINISH, e->release.due);
+        return;
+    }
+    if (e->bd.release_value != 0)
+        release_when_written(a, e);
+    if (a->fault.code != 0)
         return;
     if (e->bd.use_next && !is_out_of_order(e)) {
         e->number = e->bd.next;
@@ -234,7 +254,7 @@ static void finish(struct tw_array *a, struct tw_dma_engine *e)
         e->number = e->queue[0].bd;
         later(a, e, TW_DMA_LOAD, a->now + TW_CYCLES_CHAIN);
     } else {
-        later(a, e, TW_DMA_DONE, a->now + (e->channel.direction == TW_S2MM ? shim_cost(e) : 0));
+        later(a, e, TW_DMA_DONE, a->now + (e->channel.direction == TW_S2MM ? TW_CYCLES_MEMORY + shim_cost(e) : 0));
     }
 }
 
@@ -264,7 +284,7 @@ static void done(struct tw_array *a, struct tw_dma_engine *e)
         begin_task(a, e);
 }
 
-void tw_dma_act(struct tw_array *array, struct tw_dma_engine *engine)
+static void act(struct tw_array *array, struct tw_dma_engine *engine)
 {
     switch (engine->phase) {
     case TW_DMA_LOAD:
@@ -297,6 +317,15 @@ void tw_dma_act(struct tw_array *array, struct tw_dma_engine *engine)
     case TW_DMA_IDLE:
         break;
     }
+}
+
+void tw_dma_act(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    if (engine->release.due != 0 && engine->release.due <= array->now)
+        release(array, engine);
+    act(array, engine);
+    if (engine->release.due != 0)
+        tw_array_wake(array, engine->actor, engine->release.due);
 }
 
 static uint32_t waiting_bits(const struct tw_dma_engine *e)

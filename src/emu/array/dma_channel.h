@@ -33,7 +33,12 @@ struct tw_dma_engine {
     enum tw_dma_phase phase;
     uint8_t granted; /* has got the lock that it waited for */
     uint8_t header;  /* MM2S: the packet's header has still to be sent */
-    uint8_t first;   /* the next descriptor is the first of its task */
+    uint8_t fetches; /* MM2S: has had no time to read ahead, so that the memory's latency counts */
+    struct {
+        uint64_t due; /* 0: none */
+        uint8_t lock;
+        int8_t value;
+    } release;       /* S2MM: of the lock, when the last words will have been written */
     uint32_t sticky; /* status bits that stay: overflow, errors */
     uint32_t tasks_done;
     uint64_t due;     /* LOAD, FINISH, DONE: the cycle at which it happens */
