@@ -134,7 +134,6 @@ int tw_context_create(struct tw_device *device, unsigned columns, const struct t
     if (c == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for a context");
     atomic_init(&c->references, 1);
-    atomic_init(&c->hung, 0);
     c->device = tw_device_take(device);
     code = take(c, columns, err);
     for (unsigned i = 0; code == 0 && i < n_programs; i++)

@@ -31,7 +31,6 @@ struct tw_context {
     atomic_uint references;
     struct tw_device *device;
     uint32_t handle, syncobj;
-    atomic_int hung; /* a command of it has hung */
     unsigned n_programs;
     struct tw_context_program {
         struct tw_kernel_buffer pdi; /* handle 0: an earlier program has the same */

@@ -152,7 +152,6 @@ int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *er
     case TW_PACKET_COMPLETED:
         return TW_OK;
     case TW_PACKET_TIMEOUT:
-        atomic_store(&c->hung, 1);
         atomic_store(&c->device->hung, 1);
         return tw_fail(err, TW_E_TIMEOUT,
                        "the command did not end within the driver's time limit (2 s) and was stopped; check what its "
@@ -170,9 +169,9 @@ int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *er
     default:
         break;
     }
-    if (atomic_load(&c->hung))
+    if (atomic_load(&c->device->hung))
         return tw_fail(err, TW_E_LOST,
-                       "the context did not come back after a command hung; take a new one, and if that is refused, "
+                       "its context did not come back after a command hung; take a new one, and if that is refused, "
                        "load the driver anew (sudo rmmod amdxdna; sudo modprobe amdxdna)");
     return tw_fail(err, TW_E_REFUSED,
                    "the driver did not hand the command to the NPU; its program number, size or kind is not what this "
