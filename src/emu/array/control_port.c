@@ -3,8 +3,6 @@
 #include "emu/array/state.h"
 #include "npu1_registers.h"
 
-#include <string.h>
-
 /* The word behind a control packet's header. */
 struct command {
     unsigned reply, operation, beats;
@@ -19,6 +17,10 @@ enum command_bits {
     COMMAND_TWO_BITS = 3,
     COMMAND_OFFSET_TOP = 0xfffff
 };
+
+_Static_assert((uint32_t)TW_REG_CORE_TILE_CONTROL_PACKET_HANDLER_STATUS ==
+                   (uint32_t)TW_REG_SHIM_CONTROL_PACKET_HANDLER_STATUS,
+               "core tiles and shims have it at one offset");
 
 /* Bits of the packet handler's status. */
 enum { FIRST_PARITY = 1, SECOND_PARITY = 2, ACCESS_ERROR = 4, LAST_ERROR = 8 };

@@ -3,8 +3,6 @@
 #include "emu/array/state.h"
 #include "npu1_registers.h"
 
-#include <string.h>
-
 /* Bits of Core_Status (AM025) behind the two of Core_Control. */
 enum status {
     STATUS_LOCK_STALL = 6, /* south; west, north, own follow */
@@ -285,10 +283,8 @@ static uint32_t stall(const struct tw_core_seat *seat)
     }
 }
 
-uint32_t tw_core_seat_status(const struct tw_array *array, const struct tw_tile *tile)
+uint32_t tw_core_seat_status(const struct tw_core_seat *seat)
 {
-    const struct tw_core_seat *seat = &tile->seat;
-    (void)array;
     return (seat->enabled ? TW_CORE_ENABLE : 0) | (seat->in_reset ? TW_CORE_RESET : 0) | stall(seat) |
            (uint32_t)seat->failed << STATUS_ERROR_HALT | (uint32_t)seat->done << STATUS_DONE;
 }

@@ -37,7 +37,7 @@ struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct t
 /* A write of Core_Control. */
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
 int tw_core_seat_is_running(const struct tw_core_seat *seat);
-uint32_t tw_core_seat_status(const struct tw_array *array, const struct tw_tile *tile);
+uint32_t tw_core_seat_status(const struct tw_core_seat *seat);
 
 /*
  * A register of the core itself by its offset in the tile (core_registers.c). Returns 1, or 0 when there is none. As of

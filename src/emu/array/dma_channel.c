@@ -344,10 +344,9 @@ static uint32_t waiting_bits(const struct tw_dma_engine *e)
     }
 }
 
-uint32_t tw_dma_status_word(const struct tw_array *array, const struct tw_dma_engine *engine)
+uint32_t tw_dma_status_word(const struct tw_dma_engine *engine)
 {
     enum { STARTING = 1, RUNNING = 2, STALLED = 3 };
-    (void)array;
     uint32_t status = engine->sticky;
     if (engine->phase == TW_DMA_IDLE)
         return status;

@@ -58,7 +58,7 @@ void tw_dma_act(struct tw_array *array, struct tw_dma_engine *engine);
 void tw_dma_push(struct tw_array *array, struct tw_dma_engine *engine, struct tw_dma_task task);
 /* Gives up all tasks. */
 void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine);
-uint32_t tw_dma_status_word(const struct tw_array *array, const struct tw_dma_engine *engine);
+uint32_t tw_dma_status_word(const struct tw_dma_engine *engine);
 /* The control register has been written. */
 void tw_dma_configure(struct tw_array *array, struct tw_dma_engine *engine);
 /* "DMA (0, 1) MM2S 2" */

@@ -85,6 +85,7 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
 static void move_in(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint32_t words[BURST];
+    e->in.hungry = 0;
     int to_last = e->settings.finish_on_tlast != 0;
     while (e->pattern.left > 0) {
         unsigned there = tw_sink_available(&e->in, to_last);

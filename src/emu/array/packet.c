@@ -2,8 +2,6 @@
 
 #include "emu/array/state.h"
 
-#include <string.h>
-
 uint64_t tw_packets_position(const struct tw_packets *packets)
 {
     if (packets->state != TW_PACKET_PASSES)

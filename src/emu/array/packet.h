@@ -46,7 +46,6 @@ struct tw_packets {
     enum tw_packet_state state;
     unsigned n_arbiters, n_held, n_ends, n_ended;
     struct tw_arbiter *arbiters[TW_PACKET_ARBITERS]; /* in the order of the way */
-    struct tw_tile *places[TW_PACKET_ARBITERS];      /* their tiles */
     struct tw_packet_end ends[TW_PACKET_SINKS];
 };
 

@@ -2,8 +2,6 @@
 
 #include "emu/array/state.h"
 
-#include <string.h>
-
 static unsigned slot(uint64_t word)
 {
     return (unsigned)(word & (TW_STREAM_RING - 1));

@@ -9,6 +9,12 @@
 
 #include <string.h>
 
+/* Rows of the tables below are for core tiles and shims at once. */
+_Static_assert((uint32_t)TW_REG_CORE_TILE_CONTROL == (uint32_t)TW_REG_SHIM_TILE_CONTROL, "Tile_Control");
+_Static_assert((uint32_t)TW_REG_CORE_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL ==
+                   (uint32_t)TW_REG_SHIM_STREAM_SWITCH_DETERMINISTIC_MERGE_ARB_CTRL,
+               "deterministic merge");
+
 enum { SHIM = 1 << TW_TILE_SHIM, MEMORY = 1 << TW_TILE_MEMORY, CORE = 1 << TW_TILE_CORE };
 
 typedef void write_function(struct tw_array *a, struct tw_tile *t, uint32_t offset, uint32_t value);
@@ -35,8 +41,8 @@ static void write_accumulator_control(struct tw_array *a, struct tw_tile *t, uin
 
 static uint32_t read_core_status(struct tw_array *a, struct tw_tile *t, uint32_t offset)
 {
-    (void)offset;
-    return tw_core_seat_status(a, t);
+    (void)a, (void)offset;
+    return tw_core_seat_status(&t->seat);
 }
 
 static uint32_t read_program_counter(struct tw_array *a, struct tw_tile *t, uint32_t offset)
@@ -335,7 +341,7 @@ static int read_numbered(struct tw_array *a, struct tw_tile *t, uint32_t offset,
     struct tw_lock_request request;
     int lock = tw_lock_at(t->kind, offset);
     if (tw_dma_register_at(t->kind, offset, &channel) == TW_DMA_STATUS)
-        *value = tw_dma_status_word(a, &t->channels[channel.direction][channel.number]);
+        *value = tw_dma_status_word(&t->channels[channel.direction][channel.number]);
     else if (lock >= 0)
         *value = (uint32_t)t->locks.values[lock];
     else if (tw_lock_request_at(t->kind, offset, &request))
