@@ -204,6 +204,11 @@ static void check_tables(const struct tw_xclbin *x)
     tw_connection_read(&table, 3, &connection);
     assert_int_equal(connection.argument, 5);
     assert_int_equal(connection.memory, 0);
+    struct tw_view groups = section_of(x, TW_XCLBIN_GROUP_CONNECTIVITY);
+    assert_int_equal(tw_connections_open(&groups, &table, NULL), 0);
+    assert_int_equal(table.count, 8);
+    tw_connection_read(&table, 7, &connection);
+    assert_int_equal(connection.argument, 5);
 }
 
 static void a_written_xclbin_is_read(void **state)

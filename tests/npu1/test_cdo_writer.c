@@ -103,6 +103,32 @@ static void what_is_written_is_read(void **state)
     free(bytes);
 }
 
+/* Where the length no longer fits the command's word: 255 words of payload, two of them the address. */
+static void the_long_form_begins_in_time(void **state)
+{
+    static const unsigned char data[4 * 254] = {1};
+    (void)state;
+    for (size_t n = 252; n <= 254; n++) {
+        struct tw_cdo_writer w;
+        struct tw_cdo cdo;
+        struct tw_cdo_command c = {0};
+        unsigned char *bytes;
+        size_t size, at = 0;
+        tw_cdo_writer_begin(&w);
+        tw_cdo_writer_dma_write(&w, 0x200000, data, n);
+        assert_int_equal(tw_cdo_writer_finish(&w, &bytes, &size, NULL), 0);
+        struct tw_view view = {bytes, size, "made", 0};
+        assert_int_equal(tw_cdo_open(&view, &cdo, NULL), 0);
+        do
+            assert_int_equal(tw_cdo_next(&cdo, &at, &c, NULL), 1);
+        while (c.id == TW_CDO_NOP);
+        assert_int_equal(c.n_words, n);
+        assert_int_equal((c.words.data - bytes) % 16, 0);
+        assert_int_equal(tw_cdo_next(&cdo, &at, &c, NULL), 0);
+        free(bytes);
+    }
+}
+
 static void lists_of_bytes(void **state)
 {
     struct tw_byte_list list = {0};
@@ -130,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_those_of_the_format),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(the_long_form_begins_in_time),
         cmocka_unit_test(lists_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

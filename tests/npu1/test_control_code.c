@@ -267,6 +267,9 @@ static void what_is_wrong_is_refused(void **state)
     begin(&m, VERSION_0_1);
     WORDS(&m, 5, 5);
     refused(&m, 1, TW_E_FORMAT, "2 operations");
+    begin(&m, VERSION_0_1);
+    WORDS(&m, 5, 0x0c, 7);
+    refused(&m, 1, TW_E_FORMAT, "2 operations");
 }
 
 /* All lengths shorter than the whole are refused, and no word makes the reader leave its bounds. */
