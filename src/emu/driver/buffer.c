@@ -94,7 +94,7 @@ static int page_size(uint64_t bytes, uint64_t *pages)
 {
     if (bytes == 0)
         return -EINVAL;
-    if (bytes > DRV_MEMORY_SPACE)
+    if (bytes > DRV_BUFFER_MAX)
         return -ENOMEM;
     *pages = (bytes + DRV_PAGE - 1) / DRV_PAGE * DRV_PAGE;
     return 0;
@@ -187,7 +187,7 @@ static int read_ranges(struct tw_emu_driver *driver, uint64_t at, uint32_t n, ui
             *address = range.address;
         else if (range.address != *address + *bytes)
             return -EINVAL;
-        if (range.bytes > DRV_MEMORY_SPACE - *bytes)
+        if (range.bytes > DRV_BUFFER_MAX - *bytes)
             return -ENOMEM;
         *bytes += range.bytes;
     }

@@ -2,11 +2,30 @@
  * Two views of one memory, as the NPU has them: the processor sees its cache, the device what has been written back. A
  * line is dirty when it no longer holds what it held when both last agreed, or when the kernel has only just zeroed it.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "emu/driver/state.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Zeros that take no room until they are touched: most of a heap never is. NULL: there is no memory. */
+static unsigned char *take_zeros(uint64_t bytes)
+{
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+static void give_zeros(unsigned char *memory, uint64_t bytes)
+{
+    if (memory != NULL)
+        munmap(memory, (size_t)bytes);
+}
+
+static uint64_t marks(const struct tw_drv_buffer *buffer)
+{
+    return buffer->bytes / DRV_LINE / 8 + 1;
+}
 
 int tw_drv_memory_create(struct tw_drv_buffer *buffer)
 {
@@ -14,41 +33,39 @@ int tw_drv_memory_create(struct tw_drv_buffer *buffer)
         buffer->device = buffer->host;
         return 0;
     }
-    size_t bytes = (size_t)buffer->bytes;
-    size_t marks = bytes / DRV_LINE / 8 + 1;
-    buffer->device = calloc(1, bytes);
-    buffer->clean = calloc(1, bytes);
-    buffer->dirty = malloc(marks);
-    if (buffer->device == NULL || buffer->clean == NULL || buffer->dirty == NULL)
+    buffer->device = take_zeros(buffer->bytes);
+    buffer->clean = take_zeros(buffer->bytes);
+    buffer->settled = take_zeros(marks(buffer));
+    if (buffer->device == NULL || buffer->clean == NULL || buffer->settled == NULL)
         return -ENOMEM;
-    memset(buffer->dirty, buffer->is_user_memory ? 0 : 0xff, marks);
     return 0;
 }
 
 void tw_drv_memory_free(struct tw_drv_buffer *buffer)
 {
     if (buffer->device != buffer->host)
-        free(buffer->device);
-    free(buffer->clean);
-    free(buffer->dirty);
+        give_zeros(buffer->device, buffer->bytes);
+    give_zeros(buffer->clean, buffer->bytes);
+    give_zeros(buffer->settled, marks(buffer));
 }
 
 /* One line, `host` being the processor's bytes of it. Returns whether these have changed. */
 static int flush_line(struct tw_drv_buffer *buffer, uint64_t offset, unsigned char *host)
 {
     uint64_t line = offset / DRV_LINE;
-    unsigned char *mark = &buffer->dirty[line / 8];
+    unsigned char *mark = &buffer->settled[line / 8];
     unsigned char bit = (unsigned char)(1u << line % 8);
     unsigned char *device = buffer->device + offset;
     unsigned char *clean = buffer->clean + offset;
     int changed = 0;
-    if (*mark & bit || memcmp(host, clean, DRV_LINE) != 0) {
+    int is_new = !(*mark & bit) && !buffer->is_user_memory;
+    if (is_new || memcmp(host, clean, DRV_LINE) != 0) {
         memcpy(device, host, DRV_LINE);
     } else if (memcmp(host, device, DRV_LINE) != 0) {
         memcpy(host, device, DRV_LINE);
         changed = 1;
     }
-    *mark = (unsigned char)(*mark & ~bit);
+    *mark |= bit;
     memcpy(clean, device, DRV_LINE);
     return changed;
 }

@@ -28,6 +28,7 @@ enum tw_drv_limit {
 /* mmap offsets begin where DRM's do, at page 0x100000. */
 #define DRV_MAP_OFFSET ((uint64_t)0x100000 << 12)
 #define DRV_MEMORY_SPACE ((uint64_t)1 << 44)
+#define DRV_BUFFER_MAX ((uint64_t)1 << 36) /* more memory than machines with this device have */
 #define DRV_NEVER UINT64_MAX
 
 struct tw_drv_file;
@@ -45,7 +46,7 @@ struct tw_drv_buffer {
     unsigned char *host; /* NULL: user memory */
     unsigned char *device;
     unsigned char *clean; /* NULL: host and device are the same memory */
-    unsigned char *dirty; /* a bit for each line that is dirty although it equals clean */
+    unsigned char *settled; /* a bit for each line that was flushed once; before that it is dirty with the kernel's zeros */
     uint64_t host_address; /* where the process sees it, TW_XDNA_NOWHERE when nowhere */
     int is_user_memory;
     unsigned mappings;
