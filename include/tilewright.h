@@ -52,6 +52,9 @@ struct tw_error {
     char text[1024];
 };
 
+/* The name of a code, "TW_E_IO" and so on; "TW_E_?" for an unknown one. Never NULL. */
+const char *tw_code_name(int code);
+
 /* Devices */
 
 struct tw_device; /* an open NPU */

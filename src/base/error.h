@@ -19,7 +19,4 @@ int tw_fail(struct tw_error *err, int code, const char *fmt, ...) TW_PRINTF(3, 4
 /* As tw_fail, and appends ": " and the operating system's text for errno_value. */
 int tw_fail_errno(struct tw_error *err, int code, int errno_value, const char *fmt, ...) TW_PRINTF(4, 5);
 
-/* The name of a code, "TW_E_IO" and so on; "TW_E_?" for an unknown one. Never NULL. */
-const char *tw_code_name(int code);
-
 #endif
