@@ -48,6 +48,7 @@ static void count_down(struct tw_core *c, struct tw_core_op *op, struct tw_core_
 
 void tw_core_issue_branch(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
+    tw_core_set_places(c, op, f);
     switch (op->row->a) {
     case CORE_BRANCH_CALL:
         call(c, op, f);
@@ -97,7 +98,7 @@ static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b)
         return;
     }
     for (unsigned i = 0; i < b->n_ops && c->unknown.loop_end_loses_part_words; i++)
-        c->flights[c->tick % CORE_RING][b->ops[i]->slot].skip = 1;
+        tw_core_head(&c->flights[c->tick % CORE_RING][b->ops[i]->slot])->skip = 1;
 }
 
 /* The bundle at LE has been issued. */

@@ -205,7 +205,7 @@ void tw_core_fail(struct tw_core *c, int code, const struct tw_core_op *op, cons
     vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
     if (op != NULL)
-        tw_operation_print(&op->operation, text, sizeof text);
+        tw_operation_print(op->operation, text, sizeof text);
     tw_fail(&c->error, code, "%s, address 0x%05x, cycle %" PRIu64 "%s%s%s: %s", c->name, (unsigned)address, c->clock,
             text[0] != '\0' ? ", '" : "", text, text[0] != '\0' ? "'" : "", reason);
 }

@@ -11,10 +11,10 @@ void *tw_core_make(struct tw_core_maker *m, size_t count, size_t size)
     return memory;
 }
 
-/* Bytes of the flight; what may be a vector is aligned as one. */
+/* Bytes of the flight, aligned as semantics.h says. */
 uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes)
 {
-    unsigned align = bytes >= 32 ? 64 : 8;
+    unsigned align = bytes > 32 ? 64 : bytes > 8 ? 32 : 8;
     unsigned at = (m->flight + align - 1) / align * align;
 
     if (at + bytes > CORE_FLIGHT_BYTES) {
@@ -25,14 +25,31 @@ uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes)
     return (uint16_t)at;
 }
 
-void tw_core_push(struct tw_core_maker *m, const struct tw_core_op *op, enum tw_core_list list, unsigned delay,
-                  const void *what)
+static struct tw_core_push *push(struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
 {
     if (m->n_pushes == CORE_PUSHES_MAX || delay >= CORE_LATEST) {
         m->failed = 1;
-        return;
+        return NULL;
     }
-    m->pushes[m->n_pushes++] = (struct tw_core_push){what, (uint8_t)list, (uint8_t)delay, op->slot};
+    struct tw_core_push *p = &m->pushes[m->n_pushes++];
+    *p = (struct tw_core_push){.list = (uint8_t)list, .delay = (uint8_t)delay};
+    return p;
+}
+
+void tw_core_push_step(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_step step)
+{
+    struct tw_core_push *p = push(m, list, delay);
+
+    if (p != NULL)
+        p->step = step;
+}
+
+void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_landing landing)
+{
+    struct tw_core_push *p = push(m, list, delay);
+
+    if (p != NULL)
+        p->landing = landing;
 }
 
 /* ---- values */
@@ -156,16 +173,19 @@ static void prepare_operations(struct tw_core_maker *m, const struct tw_bundle *
 {
     struct first_cycle first[TW_SLOT_COUNT];
     struct tw_core_bundle *b = m->bundle;
+    unsigned n = 0;
 
     for (unsigned i = 0; i < TW_SLOT_COUNT; i++)
         if ((slots >> i & 1) != 0)
             first[i] = first_cycle_of(m->c, &values[i]);
-    b->ops = tw_core_make(m, TW_SLOT_COUNT, sizeof *b->ops);
+    for (unsigned left = slots; left != 0; left &= left - 1)
+        n++;
+    b->ops = tw_core_make(m, n + 1, sizeof *b->ops);
     for (unsigned left = slots; left != 0 && !m->failed;) {
         int found = find_free(first, left);
         unsigned slot = found < 0 ? lowest(left) : (unsigned)found;
         left &= ~(1u << slot);
-        m->flight = 0;
+        m->flight = CORE_FLIGHT_HEAD;
         b->ops[b->n_ops++] = tw_core_prepare(m, &decoded->op[slot], slot, &values[slot], found >= 0);
     }
 }
@@ -181,27 +201,39 @@ static unsigned count_pushes(const struct tw_core_maker *m, enum tw_core_list li
     return n;
 }
 
-/* Puts the pushes of one list and delay into a group. */
-static void make_group(struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
+/* Puts the pushes of one list and delay next to each other. */
+static void make_mark(struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
 {
     struct tw_core_bundle *b = m->bundle;
-    unsigned n = count_pushes(m, list, delay);
-    struct tw_core_group *g = n == 0 ? NULL : tw_core_make(m, 1, sizeof *g + n * sizeof *g->entries);
+    unsigned n = count_pushes(m, list, delay), at = 0;
+    int lands = list == CORE_LANDINGS || list == CORE_BYPASS;
+    void *items = n == 0 ? NULL : tw_core_make(m, n, lands ? sizeof(struct tw_core_landing) : sizeof(struct tw_core_step));
 
-    if (g == NULL)
+    if (items == NULL)
         return;
-    for (unsigned i = 0; i < m->n_pushes; i++)
-        if (m->pushes[i].list == list && m->pushes[i].delay == delay)
-            g->entries[g->n++] = (struct tw_core_entry){m->pushes[i].what, m->pushes[i].slot};
-    b->marks[b->n_marks++] = (struct tw_core_mark){(uint8_t)list, (uint8_t)delay, g};
+    for (unsigned i = 0; i < m->n_pushes; i++) {
+        const struct tw_core_push *p = &m->pushes[i];
+        if (p->list != list || p->delay != delay)
+            continue;
+        if (lands)
+            ((struct tw_core_landing *)items)[at++] = p->landing;
+        else
+            ((struct tw_core_step *)items)[at++] = p->step;
+    }
+    b->marks[b->n_marks++] = (struct tw_core_mark){(uint8_t)list, (uint8_t)delay, (uint16_t)n, items};
 }
 
-static void make_groups(struct tw_core_maker *m)
+static void make_marks(struct tw_core_maker *m)
 {
-    m->bundle->marks = tw_core_make(m, m->n_pushes + 1, sizeof *m->bundle->marks);
+    unsigned n = 0;
+
+    for (unsigned list = 0; list < CORE_LISTS; list++)
+        for (unsigned delay = 0; delay < CORE_LATEST; delay++)
+            n += count_pushes(m, (enum tw_core_list)list, delay) > 0;
+    m->bundle->marks = tw_core_make(m, n + 1, sizeof *m->bundle->marks);
     for (unsigned list = 0; list < CORE_LISTS && !m->failed; list++)
         for (unsigned delay = 0; delay < CORE_LATEST; delay++)
-            make_group(m, (enum tw_core_list)list, delay);
+            make_mark(m, (enum tw_core_list)list, delay);
 }
 
 /* The address behind n bundles from here on; CORE_NO_LINK when program memory ends or holds something else. */
@@ -252,7 +284,7 @@ static struct tw_core_bundle *make_bundle(struct tw_core *c, uint32_t address, c
         b->link = skip_bundles(c, b->next, TW_DELAY_SLOTS);
     prepare_operations(&m, decoded, slots, values);
     if (!m.failed)
-        make_groups(&m);
+        make_marks(&m);
     if (m.failed || (c->strict && tw_core_prepare_hazards(&m, decoded, slots, values) != 0))
         return NULL;
     return b;

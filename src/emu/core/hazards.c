@@ -159,12 +159,12 @@ static const char *name_of(const struct tw_core *c, unsigned leaf)
 /* Whether a multiplier's configuration says that the accumulator is taken as zero (aie2-isa, section 10: bit 0). */
 static int is_taken_as_zero(struct tw_core *c, const struct tw_core_op *op, unsigned operand)
 {
-    const struct tw_instruction *in = &tw_instructions[op->operation.instruction];
+    const struct tw_instruction *in = &tw_instructions[op->operation->instruction];
     unsigned last = in->n_operands - 1u;
 
     return op->slot == TW_SLOT_VEC && operand < in->n_operands && strcmp(in->operands[operand].name, "acc1") == 0 &&
            strcmp(in->operands[last].name, "c") == 0 &&
-           (*tw_core_word(c, (unsigned)op->operation.operands[last]) & 1) != 0;
+           (*tw_core_word(c, (unsigned)op->operation->operands[last]) & 1) != 0;
 }
 
 static void check_read(struct tw_core *c, const struct tw_core_bundle *b, const struct tw_core_access *a)

@@ -5,7 +5,7 @@
 
 /* Lays what a landing brings over a copy of a piece of the register file, where they overlap. Returns whether they do. */
 static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
-                   const struct tw_core_flight *from)
+                   const uint8_t *flights)
 {
     unsigned begin = piece->from > l->to ? piece->from : l->to;
     unsigned piece_end = (unsigned)piece->from + piece->bytes, landing_end = (unsigned)l->to + l->bytes;
@@ -14,7 +14,7 @@ static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struc
     if (begin >= end || l->bypass != piece->bypass)
         return 0;
     if (copy != NULL)
-        memcpy(copy + (begin - piece->from), from->bytes + l->from + (begin - l->to), end - begin);
+        memcpy(copy + (begin - piece->from), flights + l->from + (begin - l->to), end - begin);
     return 1;
 }
 
@@ -26,10 +26,9 @@ static int take_bypassed(const struct tw_core *c, const struct tw_core_piece *pi
 
     for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_BYPASS][i];
-        for (unsigned k = 0; k < e->group->n; k++) {
-            const struct tw_core_entry *entry = &e->group->entries[k];
-            found |= overlay(copy, piece, entry->what, e->flights + entry->slot);
-        }
+        const struct tw_core_landing *landings = e->items;
+        for (unsigned k = 0; k < e->n; k++)
+            found |= overlay(copy, piece, &landings[k], (const uint8_t *)e->flights);
     }
     return found;
 }
@@ -46,7 +45,7 @@ void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece,
 static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
     for (unsigned i = 0; i < op->n_bypassed; i++) {
-        const struct tw_core_piece *piece = &op->bypassed[i];
+        const struct tw_core_piece *piece = &op->captures[op->n_captures + i];
         op->in[op->bypassed_values[i]] = c->file + piece->from;
         if (take_bypassed(c, piece, NULL)) {
             tw_core_capture(c, piece, f);
@@ -57,7 +56,7 @@ static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct 
 
 void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    tw_core_set_places(op, f);
+    tw_core_set_places(c, op, f);
     if (op->n_bypassed > 0)
         set_bypassed(c, op, f);
     const char *reason = op->row->function(op->row, c->kernels, op->in, op->out);
@@ -92,16 +91,16 @@ void tw_core_issue_word_move(struct tw_core *c, struct tw_core_op *op, struct tw
 
     (void)c;
     (void)f;
-    memcpy(&value, op->from, sizeof value);
-    value &= op->mask;
-    memcpy(op->to, &value, sizeof value);
+    memcpy(&value, op->move.from, sizeof value);
+    value &= op->move.mask;
+    memcpy(op->move.to, &value, sizeof value);
 }
 
 void tw_core_issue_move(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
     (void)c;
     (void)f;
-    memmove(op->to, op->from, op->bytes);
+    memmove(op->move.to, op->move.from, op->move.bytes);
 }
 
 /* An immediate whose register is written later, or that must not be written before others have read it. */

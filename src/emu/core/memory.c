@@ -50,22 +50,22 @@ static uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t ad
 void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     const struct tw_core_op *op = step->op;
-    unsigned bytes = op->row->bytes;
-    const uint8_t *from = find(c, op, align(c, op, f->address, bytes), bytes);
+    unsigned bytes = op->row_bytes;
+    const uint8_t *from = find(c, op, align(c, op, tw_core_head(f)->address, bytes), bytes);
     uint8_t *to = f->bytes + op->memory_at;
 
     if (from == NULL)
         return;
     tw_core_copy(to, from, bytes);
-    if (bytes < op->bytes)
-        memset(to + bytes, 0, op->bytes - bytes);
+    if (bytes < op->memory_bytes)
+        memset(to + bytes, 0, op->memory_bytes - bytes);
 }
 
 void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     const struct tw_core_op *op = step->op;
-    unsigned bytes = op->row->bytes;
-    uint8_t *to = find(c, op, align(c, op, f->address, bytes), bytes);
+    unsigned bytes = op->row_bytes;
+    uint8_t *to = find(c, op, align(c, op, tw_core_head(f)->address, bytes), bytes);
 
     if (to != NULL)
         tw_core_copy(to, f->bytes + op->memory_at, bytes);
@@ -79,8 +79,8 @@ void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, 
 {
     const struct tw_core_op *op = step->op;
 
-    f->address = align(c, op, f->address, op->row->bytes);
-    const uint8_t *from = find(c, op, f->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+    tw_core_head(f)->address = align(c, op, tw_core_head(f)->address, op->row_bytes);
+    const uint8_t *from = find(c, op, tw_core_head(f)->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
     if (from != NULL)
         memcpy(f->bytes + op->memory_at, from, PART_WORD);
 }
@@ -88,11 +88,11 @@ void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, 
 void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     const struct tw_core_op *op = step->op;
-    uint8_t *to = find(c, op, f->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+    uint8_t *to = find(c, op, tw_core_head(f)->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
 
-    if (to == NULL || f->skip)
+    if (to == NULL || tw_core_head(f)->skip)
         return;
-    memcpy(f->bytes + op->memory_at + f->address % PART_WORD, f->bytes + op->data_at, op->row->bytes);
+    memcpy(f->bytes + op->memory_at + tw_core_head(f)->address % PART_WORD, f->bytes + op->data_at, op->row_bytes);
     memcpy(to, f->bytes + op->memory_at, PART_WORD);
 }
 

@@ -8,39 +8,28 @@ struct work {
     const struct tw_schedule_class *class;
     const struct tw_core_values *values;
     int direct;
-    unsigned call;  /* cycle in which the function is called */
-    int has_memory; /* the function gets or gives bytes of memory */
+    unsigned call; /* cycle in which the function is called */
+    struct tw_core_piece captures[TW_VALUES_MAX], bypassed[TW_VALUES_MAX];
+    uint8_t bypassed_values[TW_VALUES_MAX];
+    struct tw_core_value_place places[TW_VALUES_MAX];
 };
-
-static void *make(struct work *w, size_t count, size_t size)
-{
-    return tw_core_make(w->m, count, size);
-}
 
 /* ---- landings */
 
-static enum tw_core_landing_kind landing_kind(unsigned reg, unsigned bytes)
-{
-    if (bytes == 4)
-        return tw_core_is_sticky(reg) ? CORE_LAND_STICKY : CORE_LAND_WORD;
-    return bytes == 32 ? CORE_LAND_32 : bytes == 64 ? CORE_LAND_64 : bytes == 128 ? CORE_LAND_128 : CORE_LAND_BYTES;
-}
-
 static void add_landing(struct work *w, unsigned reg, unsigned bytes, unsigned from, const struct tw_core_value *v)
 {
-    struct tw_core_landing *l = make(w, 1, sizeof *l);
+    struct tw_core_landing l = {.from = (uint16_t)(w->op->slot * sizeof(struct tw_core_flight) + from),
+                                .to = w->m->c->places[reg].offset,
+                                .bytes = (uint16_t)bytes,
+                                .kind = bytes != 4                ? CORE_LAND_BYTES
+                                        : tw_core_is_sticky(reg) ? CORE_LAND_STICKY
+                                                                 : CORE_LAND_WORD,
+                                .bypass = v->bypass,
+                                .mask = tw_core_mask(reg)};
 
-    if (l == NULL)
-        return;
-    *l = (struct tw_core_landing){.from = (uint16_t)from,
-                                  .to = w->m->c->places[reg].offset,
-                                  .bytes = (uint16_t)bytes,
-                                  .kind = landing_kind(reg, bytes),
-                                  .bypass = v->bypass,
-                                  .mask = tw_core_mask(reg)};
-    tw_core_push(w->m, w->op, CORE_LANDINGS, v->cycle - 1u, l);
+    tw_core_push_landing(w->m, CORE_LANDINGS, v->cycle - 1u, l);
     if (v->bypass != TW_BYPASS_NONE)
-        tw_core_push(w->m, w->op, CORE_BYPASS, v->cycle - 1u, l);
+        tw_core_push_landing(w->m, CORE_BYPASS, v->cycle - 1u, l);
 }
 
 /* Whether a register is one piece of the register file. */
@@ -85,53 +74,56 @@ static void capture(struct work *w, const struct tw_core_value *v, unsigned at, 
 {
     struct tw_core_piece piece = {w->m->c->places[v->reg].offset, (uint16_t)at, (uint16_t)bytes, v->bypass};
 
-    if (v->cycle == 1) {
-        w->op->captures[w->op->n_captures++] = piece;
-        return;
-    }
-    struct tw_core_step *step = make(w, 1, sizeof *step);
-    if (step == NULL)
-        return;
-    *step = (struct tw_core_step){run_capture, w->op, piece};
-    tw_core_push(w->m, w->op, CORE_WORK, v->cycle - 1u, step);
+    if (v->cycle == 1)
+        w->captures[w->op->n_captures++] = piece;
+    else
+        tw_core_push_step(w->m, CORE_WORK, v->cycle - 1u, (struct tw_core_step){run_capture, w->op, piece});
 }
 
 static void add_step(struct work *w, enum tw_core_list list, unsigned cycle, tw_core_step_function *run)
 {
-    struct tw_core_step *step = make(w, 1, sizeof *step);
-
-    if (step == NULL)
-        return;
-    *step = (struct tw_core_step){.run = run, .op = w->op};
-    tw_core_push(w->m, w->op, list, cycle - 1u, step);
+    tw_core_push_step(w->m, list, cycle - 1u, (struct tw_core_step){.run = run, .op = w->op});
 }
 
 /* ---- functions */
 
-static void patch(struct tw_core_patch *patches, uint8_t *n, unsigned value, unsigned at)
+static void place(struct work *w, unsigned value, enum tw_core_space space, unsigned at)
 {
-    patches[(*n)++] = (struct tw_core_patch){(uint16_t)value, (uint16_t)at};
+    w->places[w->op->n_places++] = (struct tw_core_value_place){(uint8_t)value, (uint8_t)space, (uint16_t)at};
+}
+
+/* Keeps an immediate; returns its number. */
+static unsigned take_immediate(struct work *w, uint32_t value)
+{
+    struct tw_core_op *op = w->op;
+
+    if (op->n_immediates == CORE_IMMEDIATES_MAX) {
+        w->m->failed = 1;
+        return 0;
+    }
+    op->immediates[op->n_immediates] = value;
+    return op->n_immediates++;
 }
 
 static void prepare_input(struct work *w, unsigned k)
 {
     const struct tw_core_value *v = &w->values->value[k];
     struct tw_core_op *op = w->op;
-    unsigned bytes = w->m->c->places[v->reg].bytes;
+    unsigned bytes = w->m->c->places[v->reg].bytes, offset = w->m->c->places[v->reg].offset;
 
     if (v->is_immediate) {
-        op->in[k] = &op->immediates[k];
+        place(w, k, CORE_IN_IMMEDIATE, take_immediate(w, v->immediate));
     } else if (v->cycle < w->call) {
         unsigned at = tw_core_take_flight(w->m, bytes);
         capture(w, v, at, bytes);
-        patch(op->patches_in, &op->n_patches_in, k, at);
+        place(w, k, CORE_IN_FLIGHT, at);
     } else {
-        op->in[k] = w->m->c->file + w->m->c->places[v->reg].offset;
+        place(w, k, CORE_IN_FILE, offset);
         if (v->bypass == TW_BYPASS_NONE)
             return;
-        op->bypassed_values[op->n_bypassed] = (uint16_t)k;
-        op->bypassed[op->n_bypassed++] = (struct tw_core_piece){
-            w->m->c->places[v->reg].offset, tw_core_take_flight(w->m, bytes), (uint16_t)bytes, v->bypass};
+        w->bypassed_values[op->n_bypassed] = (uint8_t)k;
+        w->bypassed[op->n_bypassed++] =
+            (struct tw_core_piece){(uint16_t)offset, tw_core_take_flight(w->m, bytes), (uint16_t)bytes, v->bypass};
     }
 }
 
@@ -142,11 +134,11 @@ static void prepare_output(struct work *w, unsigned k)
     int is_whole = tw_core_mask(v->reg) == UINT32_MAX && !tw_core_is_sticky(v->reg);
 
     if (w->direct && v->cycle == 1 && is_whole && is_one_piece(c, v->reg)) {
-        w->op->out[k] = c->file + c->places[v->reg].offset;
+        place(w, k, CORE_OUT_FILE, c->places[v->reg].offset);
         return;
     }
     unsigned at = tw_core_take_flight(w->m, c->places[v->reg].bytes);
-    patch(w->op->patches_out, &w->op->n_patches_out, k, at);
+    place(w, k, CORE_OUT_FLIGHT, at);
     land(w, v, at);
 }
 
@@ -175,29 +167,11 @@ static unsigned call_cycle(const struct work *w, unsigned least)
     return last < first ? last : first;
 }
 
-/* Room for all that may refer to values. */
-static void make_lists(struct work *w)
-{
-    struct tw_core_op *op = w->op;
-    unsigned n = w->has_memory ? TW_VALUES_MAX : w->values->n;
-
-    op->n_values = (uint8_t)n;
-    op->in = make(w, n, sizeof *op->in);
-    op->out = make(w, n, sizeof *op->out);
-    op->patches_in = make(w, n, sizeof *op->patches_in);
-    op->patches_out = make(w, n, sizeof *op->patches_out);
-    op->captures = make(w, n, sizeof *op->captures);
-    op->bypassed = make(w, n, sizeof *op->bypassed);
-    op->bypassed_values = make(w, n, sizeof *op->bypassed_values);
-}
-
 /* Inputs and outputs of the function, called in the cycle w->call. */
 static void prepare_values(struct work *w)
 {
     for (unsigned k = 0; k < w->values->n && !w->m->failed; k++) {
         const struct tw_core_value *v = &w->values->value[k];
-        if (v->is_immediate)
-            w->op->immediates[k] = v->immediate;
         if (v->is_address)
             continue;
         if (v->is_out)
@@ -233,11 +207,11 @@ static void prepare_direct_move(struct work *w, const struct tw_core_value *from
     struct tw_core_op *op = w->op;
 
     op->immediates[0] = from->immediate;
-    op->from = from->is_immediate ? (const uint8_t *)op->immediates : c->file + c->places[from->reg].offset;
-    op->to = c->file + c->places[to->reg].offset;
-    op->bytes = c->places[to->reg].bytes;
-    op->mask = tw_core_mask(to->reg);
-    op->issue = op->bytes == 4 ? tw_core_issue_word_move : tw_core_issue_move;
+    op->move.from = from->is_immediate ? (const uint8_t *)op->immediates : c->file + c->places[from->reg].offset;
+    op->move.to = c->file + c->places[to->reg].offset;
+    op->move.bytes = c->places[to->reg].bytes;
+    op->move.mask = tw_core_mask(to->reg);
+    op->issue = op->move.bytes == 4 ? tw_core_issue_word_move : tw_core_issue_move;
 }
 
 static int extends_sign(const struct work *w, const struct tw_core_value *from, const struct tw_core_value *to)
@@ -281,8 +255,7 @@ static const uint32_t *word_of(struct work *w, unsigned k)
 
     if (!v->is_immediate)
         return tw_core_word(w->m->c, v->reg);
-    w->op->immediates[k] = v->immediate;
-    return &w->op->immediates[k];
+    return &w->op->immediates[take_immediate(w, v->immediate)];
 }
 
 /* A pointer or counter that changes: straight in its register, or in the flight. */
@@ -300,7 +273,7 @@ static void take_walk(struct work *w, const struct tw_core_value *v)
     struct tw_core_address *a = &w->op->address;
 
     a->walk = tw_core_word(w->m->c, v->reg);
-    a->mode = tw_registers[v->reg].group == TW_G_d3 ? CORE_ADDRESS_3D : CORE_ADDRESS_2D;
+    w->op->address_mode = tw_registers[v->reg].group == TW_G_d3 ? CORE_ADDRESS_3D : CORE_ADDRESS_2D;
 }
 
 static void prepare_address(struct work *w)
@@ -328,8 +301,8 @@ static void prepare_address(struct work *w)
     }
     if (a->step == NULL)
         a->step = &w->op->none; /* [ptr] alone */
-    if (a->mode == CORE_ADDRESS_NONE)
-        a->mode = outputs > 0 ? CORE_ADDRESS_POST : CORE_ADDRESS_FIXED;
+    if (w->op->address_mode == CORE_ADDRESS_NONE)
+        w->op->address_mode = outputs > 0 ? CORE_ADDRESS_POST : CORE_ADDRESS_FIXED;
     w->op->issue = tw_core_issue_address;
 }
 
@@ -352,15 +325,15 @@ static void prepare_load(struct work *w)
     prepare_address(w);
     if (to != NULL && w->m->c->places[to->reg].bytes > bytes)
         bytes = w->m->c->places[to->reg].bytes;
-    op->memory_at = tw_core_take_flight(w->m, bytes < 32 ? 32 : bytes);
-    op->bytes = bytes;
+    op->memory_at = tw_core_take_flight(w->m, bytes);
+    op->memory_bytes = (uint16_t)bytes;
     add_step(w, CORE_WORK, memory, tw_core_step_load);
     if (op->row->function == NULL) {
         if (to != NULL)
             land(w, to, op->memory_at);
         return;
     }
-    patch(op->patches_in, &op->n_patches_in, TW_VALUE_MEMORY, op->memory_at);
+    place(w, TW_VALUE_MEMORY, CORE_IN_FLIGHT, op->memory_at);
     w->call = call_cycle(w, memory);
     prepare_call(w);
 }
@@ -373,9 +346,9 @@ static void prepare_store(struct work *w)
     int part_word = bytes < 4;
 
     prepare_address(w);
-    op->memory_at = tw_core_take_flight(w->m, bytes < 32 ? 32 : bytes);
+    op->memory_at = tw_core_take_flight(w->m, bytes);
     if (op->row->function != NULL) {
-        patch(op->patches_out, &op->n_patches_out, TW_VALUE_MEMORY, op->memory_at);
+        place(w, TW_VALUE_MEMORY, CORE_OUT_FLIGHT, op->memory_at);
         w->call = call_cycle(w, 1);
         prepare_call(w);
     } else if (from != NULL && part_word) {
@@ -401,13 +374,12 @@ static void prepare_request(struct work *w)
         unsigned at = tw_core_take_flight(w->m, v.is_immediate ? 4 : w->m->c->places[v.reg].bytes);
         v.cycle = v.is_out ? v.cycle : 1;
         if (v.is_immediate) {
-            w->op->immediates[k] = v.immediate;
-            w->op->in[k] = &w->op->immediates[k];
+            place(w, k, CORE_IN_IMMEDIATE, take_immediate(w, v.immediate));
         } else if (v.is_out) {
-            patch(w->op->patches_out, &w->op->n_patches_out, k, at);
+            place(w, k, CORE_OUT_FLIGHT, at);
             land(w, &v, at);
         } else {
-            patch(w->op->patches_in, &w->op->n_patches_in, k, at);
+            place(w, k, CORE_IN_FLIGHT, at);
             capture(w, &v, at, w->m->c->places[v.reg].bytes);
         }
     }
@@ -423,7 +395,7 @@ static void prepare_branch(struct work *w)
     prepare_values(w);
     op->issue = tw_core_issue_branch;
     if (op->row->a == CORE_BRANCH_CALL)
-        op->data_at = op->patches_out[0].at; /* lr lands from there */
+        op->data_at = w->places[op->n_places - 1u].at; /* lr lands from there */
 }
 
 static void prepare_action(struct work *w)
@@ -457,6 +429,52 @@ static void prepare_action(struct work *w)
     }
 }
 
+static const void *keep(struct tw_core_maker *m, const void *list, size_t count, size_t size)
+{
+    void *kept = tw_core_make(m, count + 1, size);
+
+    if (kept != NULL && count > 0)
+        memcpy(kept, list, count * size);
+    return kept;
+}
+
+/* An operation without values in the flight gets its in and out once and for all. */
+static void settle_places(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+    struct tw_core *c = w->m->c;
+    unsigned last = 0;
+
+    op->in = c->in;
+    op->out = c->out;
+    op->places = w->places;
+    for (unsigned i = 0; i < op->n_places; i++) {
+        last = w->places[i].value > last ? w->places[i].value : last;
+        if (w->places[i].space == CORE_IN_FLIGHT || w->places[i].space == CORE_OUT_FLIGHT) {
+            op->places = keep(w->m, w->places, op->n_places, sizeof *w->places);
+            return;
+        }
+    }
+    memset(c->in, 0, sizeof c->in);
+    memset(c->out, 0, sizeof c->out);
+    tw_core_set_places(c, op, &c->flights[0][0]);
+    op->in = (const void **)(uintptr_t)keep(w->m, op->in, last + 1, sizeof *op->in);
+    op->out = (void **)(uintptr_t)keep(w->m, op->out, last + 1, sizeof *op->out);
+    op->n_places = 0;
+    op->places = NULL;
+}
+
+/* Brings the lists into exactly as much memory as they take. */
+static void settle(struct work *w)
+{
+    struct tw_core_op *op = w->op;
+
+    memcpy(w->captures + op->n_captures, w->bypassed, op->n_bypassed * sizeof *w->bypassed);
+    op->captures = keep(w->m, w->captures, (size_t)op->n_captures + op->n_bypassed, sizeof *w->captures);
+    op->bypassed_values = keep(w->m, w->bypassed_values, op->n_bypassed, sizeof *w->bypassed_values);
+    settle_places(w);
+}
+
 struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_operation *operation, unsigned slot,
                                    const struct tw_core_values *values, int direct)
 {
@@ -468,14 +486,14 @@ struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_oper
     op->row = m->c->rows[operation->instruction];
     op->slot = (uint8_t)slot;
     op->bundle = m->bundle;
-    op->operation = *operation;
+    op->operation = keep(m, operation, 1, sizeof *operation);
     op->issue = tw_core_issue_unknown;
     if (op->row == NULL)
         return op;
+    op->row_bytes = op->row->bytes;
     op->issue = tw_core_issue_captures;
-    w.has_memory = op->row->action == TW_ACTION_LOAD || op->row->action == TW_ACTION_STORE;
-    make_lists(&w);
+    prepare_action(&w);
     if (!m->failed)
-        prepare_action(&w);
+        settle(&w);
     return op;
 }

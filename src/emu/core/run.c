@@ -7,38 +7,36 @@ static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_c
 {
     for (unsigned i = 0; i < t->n[list]; i++) {
         const struct tw_core_event *e = &t->list[list][i];
-        for (unsigned k = 0; k < e->group->n; k++) {
-            const struct tw_core_step *step = e->group->entries[k].what;
-            step->run(c, step, e->flights + e->group->entries[k].slot);
-        }
+        const struct tw_core_step *steps = e->items;
+        for (unsigned k = 0; k < e->n; k++)
+            steps[k].run(c, &steps[k], e->flights + steps[k].op->slot);
     }
 }
 
-static void land_word(struct tw_core *c, const struct tw_core_landing *l, const struct tw_core_flight *f)
+static void land_word(struct tw_core *c, const struct tw_core_landing *l, const uint8_t *from)
 {
     uint32_t value, old;
 
-    memcpy(&value, f->bytes + l->from, sizeof value);
+    memcpy(&value, from, sizeof value);
     memcpy(&old, c->file + l->to, sizeof old);
     value &= l->mask;
     value |= l->kind == CORE_LAND_STICKY ? old : 0;
     memcpy(c->file + l->to, &value, sizeof value);
 }
 
-static void land(struct tw_core *c, const struct tw_core_landing *l, const struct tw_core_flight *f)
-{
-    if (l->kind <= CORE_LAND_STICKY)
-        land_word(c, l, f);
-    else
-        tw_core_copy(c->file + l->to, f->bytes + l->from, l->bytes);
-}
-
 static void land_all(struct tw_core *c, const struct tw_core_tick *t)
 {
     for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_LANDINGS][i];
-        for (unsigned k = 0; k < e->group->n; k++)
-            land(c, e->group->entries[k].what, e->flights + e->group->entries[k].slot);
+        const struct tw_core_landing *landings = e->items;
+        const uint8_t *flights = (const uint8_t *)e->flights;
+        for (unsigned k = 0; k < e->n; k++) {
+            const struct tw_core_landing *l = &landings[k];
+            if (l->kind == CORE_LAND_BYTES)
+                tw_core_copy(c->file + l->to, flights + l->from, l->bytes);
+            else
+                land_word(c, l, flights + l->from);
+        }
     }
 }
 
@@ -48,7 +46,7 @@ static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_co
     for (unsigned i = 0; i < b->n_marks; i++) {
         const struct tw_core_mark *m = &b->marks[i];
         struct tw_core_tick *t = &c->ticks[(c->tick + m->delay) % CORE_RING];
-        t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->group, flights};
+        t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->items, flights, m->n};
     }
 }
 
@@ -86,10 +84,9 @@ static void collect_questions(struct tw_core *c, const struct tw_core_tick *t)
     c->n_questions = 0;
     for (unsigned i = 0; i < t->n[CORE_REQUESTS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_REQUESTS][i];
-        for (unsigned k = 0; k < e->group->n && c->n_questions < CORE_QUESTIONS_MAX; k++) {
-            const struct tw_core_step *step = e->group->entries[k].what;
-            c->questions[c->n_questions++] = (struct tw_core_question){step->op, e->flights + e->group->entries[k].slot};
-        }
+        const struct tw_core_step *steps = e->items;
+        for (unsigned k = 0; k < e->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
+            c->questions[c->n_questions++] = (struct tw_core_question){steps[k].op, e->flights + steps[k].op->slot};
     }
 }
 
@@ -173,6 +170,6 @@ void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)
         c->clock = answer->cycle;
     }
     const struct tw_core_question *q = &c->questions[c->asked - 1];
-    tw_core_take_answer(q->op, q->flight, answer);
+    tw_core_take_answer(c, q->op, q->flight, answer);
     c->state = TW_CORE_RUNNING;
 }

@@ -31,7 +31,8 @@ enum {
     CORE_RING = 16, /* ticks that are kept; nothing takes longer than CORE_LATEST */
     CORE_LATEST = 11,
     CORE_PROGRAM_SLOTS = TW_PROGRAM_BYTES / 2, /* places where a bundle may begin */
-    CORE_FLIGHT_BYTES = 1024,
+    CORE_FLIGHT_BYTES = 1088, /* no power of two: flights of one slot must not share a few lines of the cache */
+    CORE_FLIGHT_HEAD = 8,
     CORE_LEAF_WORDS = 3, /* sets of leaves: the smallest registers, of which all others consist */
     CORE_LEAVES_MAX = 64 * CORE_LEAF_WORDS,
     CORE_FILE_BYTES = 3072,
@@ -45,9 +46,11 @@ struct tw_core_op;
 struct tw_core_bundle;
 
 struct tw_core_flight {
-    alignas(64) uint8_t bytes[CORE_FLIGHT_BYTES];
+    alignas(64) uint8_t bytes[CORE_FLIGHT_BYTES]; /* the first ones are tw_core_flight_head */
+};
+struct tw_core_flight_head {
     uint32_t address;
-    uint8_t skip; /* a store that is lost */
+    uint32_t skip; /* a store that is lost */
 };
 
 /* A piece of the register file that is copied into a flight. */
@@ -56,17 +59,13 @@ struct tw_core_piece {
     uint8_t bypass;
 };
 
-/* A result that lands: from a flight into the register file. */
-enum tw_core_landing_kind { CORE_LAND_WORD, CORE_LAND_STICKY, CORE_LAND_32, CORE_LAND_64, CORE_LAND_128, CORE_LAND_BYTES };
+/* A result that lands in the register file. */
+enum tw_core_landing_kind { CORE_LAND_WORD, CORE_LAND_STICKY, CORE_LAND_BYTES };
 struct tw_core_landing {
-    uint16_t from, to, bytes;
+    uint16_t from; /* bytes from the beginning of the bundle's flights */
+    uint16_t to, bytes;
     uint8_t kind, bypass;
     uint32_t mask; /* of a word */
-};
-
-/* Which entry of in or out points into the flight. */
-struct tw_core_patch {
-    uint16_t value, at;
 };
 
 /* What an operation does late. */
@@ -78,80 +77,91 @@ struct tw_core_step {
     struct tw_core_piece piece;
 };
 
+/* Where a value of a function lies in a call. */
+enum tw_core_space { CORE_IN_FILE, CORE_IN_FLIGHT, CORE_IN_IMMEDIATE, CORE_OUT_FILE, CORE_OUT_FLIGHT };
+struct tw_core_value_place {
+    uint8_t value, space;
+    uint16_t at;
+};
+
 enum tw_core_address_mode {
     CORE_ADDRESS_NONE,
-    CORE_ADDRESS_FIXED,  /* [ptr, step] */
-    CORE_ADDRESS_POST,   /* [ptr], step */
+    CORE_ADDRESS_FIXED, /* [ptr, step] */
+    CORE_ADDRESS_POST,  /* [ptr], step */
     CORE_ADDRESS_2D,
     CORE_ADDRESS_3D
 };
 struct tw_core_address {
-    uint8_t mode;
     const uint32_t *pointer;
-    const uint32_t *step; /* a register or the immediate */
-    const uint32_t *walk; /* m, dn, dj, dc; then the outer ones */
-    uint32_t *to, *count_to, *outer_to;         /* NULL: at these places of the flight */
+    const uint32_t *step;               /* a register or the immediate */
+    const uint32_t *walk;               /* m, dn, dj, dc; then the outer ones */
+    uint32_t *to, *count_to, *outer_to; /* NULL: at these places of the flight */
     uint16_t at, count_at, outer_at;
 };
 
-struct tw_core_op {
-    void (*issue)(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
-    const struct tw_semantics *row;
-    const void **in; /* of the function's values; entries that lie in a flight are set before each call */
-    void **out;
-    struct tw_core_patch *patches_in, *patches_out;
-    struct tw_core_piece *captures; /* at issue */
-    struct tw_core_piece *bypassed; /* values of in that a bypass may bring: to = place in the flight for a mixed one */
-    uint16_t *bypassed_values;
-    uint8_t n_patches_in, n_patches_out, n_captures, n_bypassed;
-    uint8_t n_values;
-    struct tw_core_address address;
-    /* A move: straight from one place to another. */
+/* A move straight from one place to another. */
+struct tw_core_move {
     const uint8_t *from;
     uint8_t *to;
     uint32_t mask, bytes;
-    uint16_t memory_at; /* place in the flight of the bytes of memory */
-    uint16_t data_at;   /* of the values of a request or a part-word store, in order, each in 4 or more bytes */
-    uint8_t slot;
-    uint8_t calls;        /* the function is called at issue */
+};
+
+enum { CORE_IMMEDIATES_MAX = 3 };
+
+/* What is needed most comes first: programs are longer than the cache's first level. */
+struct tw_core_op {
+    void (*issue)(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
+    const struct tw_semantics *row;
+    const struct tw_core_piece *captures;     /* at issue; behind them those that a bypass may bring to a call */
+    const struct tw_core_value_place *places; /* of values, when some lie in the flight */
+    const void **in;                          /* own ones, or the core's, which are then set before each call */
+    void **out;
+    uint8_t n_captures, n_bypassed, n_places, slot;
+    uint8_t calls; /* the function is called at issue */
+    uint8_t address_mode;
     uint8_t reads_clock;  /* a move from the tile's timer */
     uint8_t extends_sign; /* a move of an address, by unknown.h */
-    uint32_t immediates[TW_OPERANDS_MAX], none; /* none: 0 */
+    uint16_t memory_at;   /* place in the flight of the bytes of memory, and how many at least */
+    uint16_t memory_bytes;
+    uint16_t data_at; /* of the data of a part-word store, a link, a table's addresses */
+    uint8_t row_bytes;
+    uint8_t n_immediates;
+    uint32_t immediates[CORE_IMMEDIATES_MAX];
+    uint32_t none; /* 0 */
+    union {
+        struct tw_core_address address;
+        struct tw_core_move move;
+    };
+    const uint8_t *bypassed_values;
     const struct tw_core_bundle *bundle;
-    struct tw_operation operation;
+    const struct tw_operation *operation;
 };
 
 enum tw_core_list { CORE_REQUESTS, CORE_WORK, CORE_STORES, CORE_LANDINGS, CORE_BYPASS, CORE_LISTS };
 
-/* Something that a bundle does `delay` ticks after its issue; while it is made, all in one heap. */
+/* While a bundle is made: something that it does `delay` ticks after its issue. */
 struct tw_core_push {
-    const void *what; /* struct tw_core_step or struct tw_core_landing */
-    uint8_t list, delay, slot;
+    uint8_t list, delay;
+    struct tw_core_step step;
+    struct tw_core_landing landing;
 };
 
-struct tw_core_entry {
-    const void *what;
-    uint8_t slot;
-};
-
-/* What a bundle does in one list of one later tick. */
-struct tw_core_group {
-    uint32_t n;
-    struct tw_core_entry entries[];
-};
+/* What a bundle does in one list of one later tick: so many steps or landings. */
 struct tw_core_mark {
     uint8_t list, delay;
-    const struct tw_core_group *group;
+    uint16_t n;
+    const void *items; /* struct tw_core_step or struct tw_core_landing */
 };
 
-/* A group whose tick comes, with the flights of its bundle. */
+/* That, when its tick comes, with the flights of its bundle. */
 struct tw_core_event {
-    const struct tw_core_group *group;
+    const void *items;
     struct tw_core_flight *flights;
+    uint64_t n;
 };
 struct tw_core_tick {
     alignas(64) uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
-    struct tw_core_event list[CORE_LISTS][CORE_LATEST + 1]; /* each bundle in flight has one group at most */
+    struct tw_core_event list[CORE_LISTS][CORE_LATEST + 1]; /* each bundle in flight has one at most */
 };
 
 /* An operation that may ask for something. */
@@ -179,14 +189,14 @@ struct tw_core_unit_use {
 };
 
 struct tw_core_hazards {
-    struct tw_core_leaves reads, writes, slow; /* slow: written after the first cycle */
-    struct tw_core_leaves needs; /* reads that ask for a value */
-    struct tw_core_leaves old;   /* out of their time on purpose */
     struct tw_core_leaves watched; /* reads and writes that must be in time */
-    struct tw_core_access *read, *write;
+    struct tw_core_leaves needs;   /* reads that ask for a value */
+    struct tw_core_leaves writes, slow; /* slow: written after the first cycle */
     struct tw_core_unit_use *units;
+    struct tw_core_access *read, *write;
     uint8_t n_read, n_write, n_slow, n_units, n_late_reads; /* the slow ones come first in write */
     uint8_t broken_unit; /* 1 + unit that its own operations need twice in one cycle */
+    struct tw_core_leaves reads, old; /* old: out of their time on purpose */
 };
 
 struct tw_core_bundle {
@@ -236,6 +246,8 @@ struct tw_core {
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;
     struct tw_core_request request;
+    const void *in[TW_VALUES_MAX]; /* of calls of operations that have none of their own */
+    void *out[TW_VALUES_MAX];
     struct tw_core_question questions[CORE_QUESTIONS_MAX]; /* of this tick */
     uint8_t n_questions;
 
@@ -343,8 +355,9 @@ struct tw_core_maker {
     int failed;      /* no memory, or more than the tables' sizes allow for */
 };
 void *tw_core_make(struct tw_core_maker *m, size_t count, size_t size);
-void tw_core_push(struct tw_core_maker *m, const struct tw_core_op *op, enum tw_core_list list, unsigned delay,
-                  const void *what);
+/* Adds a step of an operation, or a landing, `delay` ticks after the issue. */
+void tw_core_push_step(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_step step);
+void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_landing landing);
 /* direct: what it writes in the first cycle may go straight to the registers. */
 struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_operation *operation, unsigned slot,
                                    const struct tw_core_values *values, int direct);
@@ -356,13 +369,22 @@ uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes);
 
 /* Copies a piece of the register file to its place in the flight, as a reader of this tick sees it. */
 void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
-/* Sets the entries of in and out that lie in the flight. */
-static inline void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
+static inline struct tw_core_flight_head *tw_core_head(struct tw_core_flight *f)
 {
-    for (unsigned i = 0; i < op->n_patches_in; i++)
-        op->in[op->patches_in[i].value] = f->bytes + op->patches_in[i].at;
-    for (unsigned i = 0; i < op->n_patches_out; i++)
-        op->out[op->patches_out[i].value] = f->bytes + op->patches_out[i].at;
+    return (struct tw_core_flight_head *)(void *)f->bytes;
+}
+
+/* Sets in and out for a call, of operations that have values in the flight. */
+static inline void tw_core_set_places(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    for (unsigned i = 0; i < op->n_places; i++) {
+        const struct tw_core_value_place *p = &op->places[i];
+        uint8_t *base = p->space == CORE_IN_FILE || p->space == CORE_OUT_FILE ? c->file : f->bytes;
+        int is_out = p->space >= CORE_OUT_FILE;
+        const void *immediate = &op->immediates[p->space == CORE_IN_IMMEDIATE ? p->at : 0];
+        c->out[p->value] = is_out ? base + p->at : NULL;
+        c->in[p->value] = is_out ? NULL : p->space == CORE_IN_IMMEDIATE ? immediate : base + p->at;
+    }
 }
 
 /* Calls the operation's function. */
@@ -385,7 +407,7 @@ void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step,
 /* Makes the request of an operation whose time has come. Returns 0 when it is none after all. */
 int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
 /* Stores an answer in the flight of the request. */
-void tw_core_take_answer(struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer);
+void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer);
 /* The cycle of an operation in which it asks. */
 unsigned tw_core_request_cycle(const struct tw_semantics *row, const struct tw_schedule_class *class);
 
