@@ -57,7 +57,8 @@ static void test_srs_rounds_and_saturates(void **state)
         unsigned rounding = roundings[i % 10], shift = (unsigned)tw_random_range(&random, 0, 10);
         int symmetric = (int)(i / 10 % 2);
         for (unsigned k = 0; k < 16; k++)
-            acc[k] = tw_random_range(&random, -3, 3) << tw_random_range(&random, 0, 24) | tw_random_range(&random, 0, 15);
+            acc[k] = tw_random_range(&random, -3, 3) * (INT64_C(1) << tw_random_range(&random, 0, 24)) +
+                     tw_random_range(&random, -8, 8);
         assert_null(APPLY(TW_I_VSRS_S16_S64_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("shft", shift),
                           SCALAR("crRnd", rounding), SCALAR("crSat", symmetric ? 3 : 1)));
         for (unsigned k = 0; k < 16; k++)
