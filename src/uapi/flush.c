@@ -1,5 +1,7 @@
 #include "uapi/flush.h"
 
+#include "base/processor.h"
+
 #include <errno.h>
 
 int tw_flush_none(void *context, const void *address, size_t size)
@@ -13,9 +15,11 @@ int tw_flush_none(void *context, const void *address, size_t size)
 tw_flush_lines *tw_flush_select(void)
 {
 #ifdef TW_X86
-    struct tw_flush_features has = tw_flush_ask_processor();
-    if (has.line >= TW_FLUSH_STEP)
-        return has.clflushopt ? tw_flush_clflushopt : tw_flush_clflush;
+    unsigned features = tw_processor_features();
+    if (features & TW_PROCESSOR_CLFLUSHOPT)
+        return tw_flush_clflushopt;
+    if (features & TW_PROCESSOR_CLFLUSH)
+        return tw_flush_clflush;
 #endif
     return tw_flush_none;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define TW_FLUSH_STEP 64 /* bytes; right for lines of this size or larger ones */
+#define TW_FLUSH_STEP 64 /* bytes: no x86-64 processor has smaller lines */
 
 /*
  * Writes every line that holds some of these bytes back to memory and forgets it, and waits until that is done. The
@@ -18,12 +18,5 @@ tw_flush_lines tw_flush_none;       /* a processor that has neither: returns -EO
 
 /* The best that this processor has. */
 tw_flush_lines *tw_flush_select(void);
-
-/* What the processor says of itself: bytes of a line that clflush works on, 0 for none; whether there is clflushopt. */
-struct tw_flush_features {
-    unsigned line;
-    int clflushopt;
-};
-struct tw_flush_features tw_flush_ask_processor(void);
 
 #endif
