@@ -1,5 +1,6 @@
 /*
- * How fast one core runs, in processor time: a loop of scalar operations, and the product kernel in bf16, in strict mode and without.
+ * How fast one core runs, in processor time: a loop of scalar operations, and the product kernel in bf16, in strict
+ * mode and without.
  *
  *     emu_core [SOURCE_FOLDER_OF_KERNELS]
  */
@@ -91,7 +92,8 @@ static int measure(const char *name, const struct bench *b, int strict, int runs
     if (core == NULL)
         return -1;
     /* A return jumps to a done at the end of program memory. */
-    struct tw_bundle end = {.slots = 1 << TW_SLOT_ALU, .format = -1, .op = {[TW_SLOT_ALU] = {.instruction = TW_I_DONE}}};
+    struct tw_bundle end = {
+        .slots = 1 << TW_SLOT_ALU, .format = -1, .op = {[TW_SLOT_ALU] = {.instruction = TW_I_DONE}}};
     uint8_t bytes[TW_BUNDLE_MAX] = {0};
     tw_bundle_encode(&end, bytes, NULL);
     tw_core_write_program(core, TW_PROGRAM_BYTES - 16, bytes, sizeof bytes);

@@ -78,7 +78,8 @@ static void check_loop(struct tw_core *c, const struct tw_core_bundle *b)
 
     c->loop_set_at = 0;
     if (from != 0 && from <= b->address && b->address - from < TW_LOOP_SETUP_BYTES)
-        tw_core_fail(c, TW_E_FORMAT, NULL, "a loop ends %u bytes of program behind the setting of LC, LS or LE; at least %d",
+        tw_core_fail(c, TW_E_FORMAT, NULL,
+                     "a loop ends %u bytes of program behind the setting of LC, LS or LE; at least %d",
                      (unsigned)(b->address - from), TW_LOOP_SETUP_BYTES);
     else if (b->address % TW_TARGET_ALIGN != 0 || *c->loop_start % TW_TARGET_ALIGN != 0)
         tw_core_fail(c, TW_E_FORMAT, NULL, "the hardware loop 0x%05x .. 0x%05x does not lie on multiples of %d",
@@ -93,7 +94,8 @@ static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b)
     if (!b->part_word || begin > b->address || b->address + TW_LOOP_END_BYTES - begin > TW_LOOP_PART_WORD_BYTES)
         return;
     if (c->strict) {
-        tw_core_fail(c, TW_E_FORMAT, NULL, "a store of 8 or 16 bits in the last bundle of a loop of %d bytes or less is lost",
+        tw_core_fail(c, TW_E_FORMAT, NULL,
+                     "a store of 8 or 16 bits in the last bundle of a loop of %d bytes or less is lost",
                      TW_LOOP_PART_WORD_BYTES);
         return;
     }
@@ -111,7 +113,8 @@ static uint32_t end_loop(struct tw_core *c, const struct tw_core_bundle *b)
     if (--*c->loop_count == 0)
         return b->next;
     if (c->delay_slots != 0)
-        tw_core_fail(c, TW_E_UNSUPPORTED, NULL, "the end of a hardware loop in the delay slots of a jump is not modelled");
+        tw_core_fail(c, TW_E_UNSUPPORTED, NULL,
+                     "the end of a hardware loop in the delay slots of a jump is not modelled");
     lose_part_word(c, b);
     return *c->loop_start;
 }

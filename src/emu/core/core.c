@@ -124,7 +124,8 @@ struct tw_core_bundle *tw_core_fetch(struct tw_core *c)
 {
     if (c->pc < TW_PROGRAM_BYTES && c->pc % 2 == 0)
         return tw_core_decode(c, c->pc);
-    tw_core_fail(c, TW_E_FORMAT, NULL, "there is no program memory at this address; a jump or a missing return has led here");
+    tw_core_fail(c, TW_E_FORMAT, NULL,
+                 "there is no program memory at this address; a jump or a missing return has led here");
     return NULL;
 }
 

@@ -44,7 +44,8 @@ void tw_core_push_step(struct tw_core_maker *m, enum tw_core_list list, unsigned
         p->step = step;
 }
 
-void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_landing landing)
+void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay,
+                          struct tw_core_landing landing)
 {
     struct tw_core_push *p = push(m, list, delay);
 
@@ -57,8 +58,8 @@ void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsig
 /* Operands that say where an access goes, by their names in aie2.instructions. */
 static int is_address_name(const char *name)
 {
-    static const char *const names[] = {"ptr",     "dj",        "imm",          "mod",         "ptr_out",
-                                        "res",     "count_out", "count_lo_out", "count_hi_out"};
+    static const char *const names[] = {"ptr", "dj",        "imm",          "mod",         "ptr_out",
+                                        "res", "count_out", "count_lo_out", "count_hi_out"};
 
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
@@ -69,13 +70,13 @@ static int is_address_name(const char *name)
 static struct tw_operand_cycle cycle_of(const struct tw_schedule_class *class, unsigned i)
 {
     static const struct tw_operand_cycle first = {1, TW_BYPASS_NONE};
-    return i < class->n_cycles && class->cycles[i].cycle > 0 ? class->cycles[i] : first;
+    return i<class->n_cycles &&class->cycles[i].cycle> 0 ? class->cycles[i] : first;
 }
 
 static int addresses(const struct tw_semantics *row)
 {
-    return row != NULL && (row->action == TW_ACTION_LOAD || row->action == TW_ACTION_STORE ||
-                           row->action == TW_ACTION_ADDRESS);
+    return row != NULL &&
+           (row->action == TW_ACTION_LOAD || row->action == TW_ACTION_STORE || row->action == TW_ACTION_ADDRESS);
 }
 
 void tw_core_list_values(const struct tw_core *c, const struct tw_operation *operation, struct tw_core_values *values)
@@ -207,7 +208,8 @@ static void make_mark(struct tw_core_maker *m, enum tw_core_list list, unsigned 
     struct tw_core_bundle *b = m->bundle;
     unsigned n = count_pushes(m, list, delay), at = 0;
     int lands = list == CORE_LANDINGS || list == CORE_BYPASS;
-    void *items = n == 0 ? NULL : tw_core_make(m, n, lands ? sizeof(struct tw_core_landing) : sizeof(struct tw_core_step));
+    void *items =
+        n == 0 ? NULL : tw_core_make(m, n, lands ? sizeof(struct tw_core_landing) : sizeof(struct tw_core_step));
 
     if (items == NULL)
         return;

@@ -1,7 +1,7 @@
 /*
- * Strict mode. All accesses of a bundle are known when it is issued, and so is what is still in flight: a write that has
- * not landed when an operand is read is an error even where the operand is read only later. Sets of registers with one
- * bit for each leaf tell nearly always that there is nothing to look at.
+ * Strict mode. All accesses of a bundle are known when it is issued, and so is what is still in flight: a write that
+ * has not landed when an operand is read is an error even where the operand is read only later. Sets of registers with
+ * one bit for each leaf tell nearly always that there is nothing to look at.
  */
 #include "emu/core/state.h"
 
@@ -19,7 +19,7 @@ static void add_accesses(const struct tw_core_maker *m, struct tw_core_hazards *
 
     for (unsigned i = 0; i < r->n_leaves; i++) {
         uint8_t leaf = m->c->places[r->leaves[i]].leaf;
-        struct tw_core_access a = {leaf,          (uint8_t)(v->cycle - 1),        v->bypass,
+        struct tw_core_access a = {leaf,          (uint8_t)(v->cycle - 1),       v->bypass,
                                    (uint8_t)slot, i == 0 || slot != TW_SLOT_VEC, (uint8_t)operand};
         if (tw_core_is_sticky(r->leaves[i]) || (r->group == TW_G_d3 && i == UNUSED_LEAF_OF_3D))
             continue;
@@ -173,13 +173,15 @@ static void check_read(struct tw_core *c, const struct tw_core_bundle *b, const 
 
     if (a->is_needed && !tw_core_leaf_has(&c->written, a->leaf) && !declared &&
         !is_taken_as_zero(c, operation_of(b, a->slot), a->operand)) {
-        tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot), "it reads %s, which nothing has written", name_of(c, a->leaf));
+        tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot), "it reads %s, which nothing has written",
+                     name_of(c, a->leaf));
         return;
     }
     if (!tw_core_leaf_has(&c->pending, a->leaf))
         return;
     uint64_t lands = c->lands[a->leaf], reads = c->tick + a->delay;
-    int in_time = lands < reads || (lands == reads && a->bypass != TW_BYPASS_NONE && a->bypass == c->lands_bypass[a->leaf]);
+    int in_time =
+        lands < reads || (lands == reads && a->bypass != TW_BYPASS_NONE && a->bypass == c->lands_bypass[a->leaf]);
     if (!in_time && !declared)
         tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot), "it reads %s %u bundles before its value has landed",
                      name_of(c, a->leaf), (unsigned)(lands - reads + 1));
@@ -191,8 +193,9 @@ static void check_write(struct tw_core *c, const struct tw_core_bundle *b, const
 
     if (tw_core_leaf_has(&c->pending, a->leaf) && c->lands[a->leaf] >= mine &&
         !tw_core_leaf_has(&b->hazards.old, a->leaf))
-        tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot), "it writes %s %s an earlier operation's result lands there",
-                     name_of(c, a->leaf), c->lands[a->leaf] == mine ? "in the cycle in which" : "before");
+        tw_core_fail(c, TW_E_STATE, operation_of(b, a->slot),
+                     "it writes %s %s an earlier operation's result lands there", name_of(c, a->leaf),
+                     c->lands[a->leaf] == mine ? "in the cycle in which" : "before");
     if (!tw_core_leaf_has(&c->late, a->leaf))
         return;
     uint64_t read = c->read_in[a->leaf];

@@ -3,7 +3,8 @@
 
 /* ---- reading with a bypass */
 
-/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. Returns whether they do. */
+/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. Returns whether they do.
+ */
 static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
                    const uint8_t *flights)
 {

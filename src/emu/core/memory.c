@@ -110,7 +110,8 @@ void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, stru
         memcpy(&address, f->bytes + op->data_at + (size_t)(half * TABLE_READS + i) * sizeof address, sizeof address);
         address = (address & ((1u << TW_ADDRESS_BITS) - 1) & ~mask) | (i % 2 == 1 ? TABLE_ODD : 0);
         if ((address & (TW_DATA_BYTES - 1)) > TW_DATA_BYTES - TABLE_BYTES) {
-            tw_core_fail(c, TW_E_ARGUMENT, op, "it reads 8 bytes at 0x%05x, beyond the memory's end", (unsigned)address);
+            tw_core_fail(c, TW_E_ARGUMENT, op, "it reads 8 bytes at 0x%05x, beyond the memory's end",
+                         (unsigned)address);
             return;
         }
         const uint8_t *from = find(c, op, address, TABLE_BYTES);

@@ -1,27 +1,15 @@
-/* What one operation does in which tick: captures, calls, accesses, landings. */
-#include "emu/core/state.h"
-
-/* The operation being prepared. */
-struct work {
-    struct tw_core_maker *m;
-    struct tw_core_op *op;
-    const struct tw_schedule_class *class;
-    const struct tw_core_values *values;
-    int direct;
-    unsigned call; /* cycle in which the function is called */
-    struct tw_core_piece captures[TW_VALUES_MAX], bypassed[TW_VALUES_MAX];
-    uint8_t bypassed_values[TW_VALUES_MAX];
-    struct tw_core_value_place places[TW_VALUES_MAX];
-};
+/* What one operation does in which tick: captures, calls, moves, landings. */
+#include "emu/core/prepare.h"
 
 /* ---- landings */
 
-static void add_landing(struct work *w, unsigned reg, unsigned bytes, unsigned from, const struct tw_core_value *v)
+static void add_landing(struct tw_core_work *w, unsigned reg, unsigned bytes, unsigned from,
+                        const struct tw_core_value *v)
 {
     struct tw_core_landing l = {.from = (uint16_t)(w->op->slot * sizeof(struct tw_core_flight) + from),
                                 .to = w->m->c->places[reg].offset,
                                 .bytes = (uint16_t)bytes,
-                                .kind = bytes != 4                ? CORE_LAND_BYTES
+                                .kind = bytes != 4               ? CORE_LAND_BYTES
                                         : tw_core_is_sticky(reg) ? CORE_LAND_STICKY
                                                                  : CORE_LAND_WORD,
                                 .bypass = v->bypass,
@@ -46,8 +34,7 @@ static int is_one_piece(const struct tw_core *c, unsigned reg)
     return 1;
 }
 
-/* Lets a value of the flight land; one piece for each leaf where the register is not one in the file. */
-static void land(struct work *w, const struct tw_core_value *v, unsigned from)
+void tw_core_land(struct tw_core_work *w, const struct tw_core_value *v, unsigned from)
 {
     const struct tw_core *c = w->m->c;
 
@@ -69,8 +56,7 @@ static void run_capture(struct tw_core *c, const struct tw_core_step *step, stru
     tw_core_capture(c, &step->piece, f);
 }
 
-/* Copies a register into the flight in the value's cycle. */
-static void capture(struct work *w, const struct tw_core_value *v, unsigned at, unsigned bytes)
+void tw_core_add_capture(struct tw_core_work *w, const struct tw_core_value *v, unsigned at, unsigned bytes)
 {
     struct tw_core_piece piece = {w->m->c->places[v->reg].offset, (uint16_t)at, (uint16_t)bytes, v->bypass};
 
@@ -80,20 +66,19 @@ static void capture(struct work *w, const struct tw_core_value *v, unsigned at, 
         tw_core_push_step(w->m, CORE_WORK, v->cycle - 1u, (struct tw_core_step){run_capture, w->op, piece});
 }
 
-static void add_step(struct work *w, enum tw_core_list list, unsigned cycle, tw_core_step_function *run)
+void tw_core_add_step(struct tw_core_work *w, enum tw_core_list list, unsigned cycle, tw_core_step_function *run)
 {
     tw_core_push_step(w->m, list, cycle - 1u, (struct tw_core_step){.run = run, .op = w->op});
 }
 
 /* ---- functions */
 
-static void place(struct work *w, unsigned value, enum tw_core_space space, unsigned at)
+void tw_core_add_place(struct tw_core_work *w, unsigned value, enum tw_core_space space, unsigned at)
 {
     w->places[w->op->n_places++] = (struct tw_core_value_place){(uint8_t)value, (uint8_t)space, (uint16_t)at};
 }
 
-/* Keeps an immediate; returns its number. */
-static unsigned take_immediate(struct work *w, uint32_t value)
+unsigned tw_core_add_immediate(struct tw_core_work *w, uint32_t value)
 {
     struct tw_core_op *op = w->op;
 
@@ -105,20 +90,20 @@ static unsigned take_immediate(struct work *w, uint32_t value)
     return op->n_immediates++;
 }
 
-static void prepare_input(struct work *w, unsigned k)
+static void prepare_input(struct tw_core_work *w, unsigned k)
 {
     const struct tw_core_value *v = &w->values->value[k];
     struct tw_core_op *op = w->op;
     unsigned bytes = w->m->c->places[v->reg].bytes, offset = w->m->c->places[v->reg].offset;
 
     if (v->is_immediate) {
-        place(w, k, CORE_IN_IMMEDIATE, take_immediate(w, v->immediate));
+        tw_core_add_place(w, k, CORE_IN_IMMEDIATE, tw_core_add_immediate(w, v->immediate));
     } else if (v->cycle < w->call) {
         unsigned at = tw_core_take_flight(w->m, bytes);
-        capture(w, v, at, bytes);
-        place(w, k, CORE_IN_FLIGHT, at);
+        tw_core_add_capture(w, v, at, bytes);
+        tw_core_add_place(w, k, CORE_IN_FLIGHT, at);
     } else {
-        place(w, k, CORE_IN_FILE, offset);
+        tw_core_add_place(w, k, CORE_IN_FILE, offset);
         if (v->bypass == TW_BYPASS_NONE)
             return;
         w->bypassed_values[op->n_bypassed] = (uint8_t)k;
@@ -127,19 +112,19 @@ static void prepare_input(struct work *w, unsigned k)
     }
 }
 
-static void prepare_output(struct work *w, unsigned k)
+static void prepare_output(struct tw_core_work *w, unsigned k)
 {
     const struct tw_core_value *v = &w->values->value[k];
     struct tw_core *c = w->m->c;
     int is_whole = tw_core_mask(v->reg) == UINT32_MAX && !tw_core_is_sticky(v->reg);
 
     if (w->direct && v->cycle == 1 && is_whole && is_one_piece(c, v->reg)) {
-        place(w, k, CORE_OUT_FILE, c->places[v->reg].offset);
+        tw_core_add_place(w, k, CORE_OUT_FILE, c->places[v->reg].offset);
         return;
     }
     unsigned at = tw_core_take_flight(w->m, c->places[v->reg].bytes);
-    place(w, k, CORE_OUT_FLIGHT, at);
-    land(w, v, at);
+    tw_core_add_place(w, k, CORE_OUT_FLIGHT, at);
+    tw_core_land(w, v, at);
 }
 
 static void run_call(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
@@ -147,11 +132,7 @@ static void run_call(struct tw_core *c, const struct tw_core_step *step, struct 
     tw_core_call(c, step->op, f);
 }
 
-/*
- * The cycle of the call: when the last input is read, but in time for the first output. Of the inputs only the exception
- * masks (crFPMask) are read after the first output has landed; they decide on flags alone.
- */
-static unsigned call_cycle(const struct work *w, unsigned least)
+unsigned tw_core_call_cycle(const struct tw_core_work *w, unsigned least)
 {
     unsigned last = least, first = CORE_LATEST;
 
@@ -168,7 +149,7 @@ static unsigned call_cycle(const struct work *w, unsigned least)
 }
 
 /* Inputs and outputs of the function, called in the cycle w->call. */
-static void prepare_values(struct work *w)
+static void prepare_values(struct tw_core_work *w)
 {
     for (unsigned k = 0; k < w->values->n && !w->m->failed; k++) {
         const struct tw_core_value *v = &w->values->value[k];
@@ -181,18 +162,18 @@ static void prepare_values(struct work *w)
     }
 }
 
-static void prepare_call(struct work *w)
+void tw_core_add_call(struct tw_core_work *w)
 {
     prepare_values(w);
     if (w->call == 1)
         w->op->calls = 1;
     else
-        add_step(w, CORE_WORK, w->call, run_call);
+        tw_core_add_step(w, CORE_WORK, w->call, run_call);
 }
 
 /* ---- moves */
 
-static const struct tw_core_value *find_value(const struct tw_core_values *values, int is_out)
+const struct tw_core_value *tw_core_find_value(const struct tw_core_values *values, int is_out)
 {
     for (unsigned i = 0; i < values->n; i++)
         if (values->value[i].is_out == is_out && !values->value[i].is_address)
@@ -201,7 +182,8 @@ static const struct tw_core_value *find_value(const struct tw_core_values *value
 }
 
 /* Straight from a register or an immediate to a register. */
-static void prepare_direct_move(struct work *w, const struct tw_core_value *from, const struct tw_core_value *to)
+static void prepare_direct_move(struct tw_core_work *w, const struct tw_core_value *from,
+                                const struct tw_core_value *to)
 {
     struct tw_core *c = w->m->c;
     struct tw_core_op *op = w->op;
@@ -214,16 +196,16 @@ static void prepare_direct_move(struct work *w, const struct tw_core_value *from
     op->issue = op->move.bytes == 4 ? tw_core_issue_word_move : tw_core_issue_move;
 }
 
-static int extends_sign(const struct work *w, const struct tw_core_value *from, const struct tw_core_value *to)
+static int extends_sign(const struct tw_core_work *w, const struct tw_core_value *from, const struct tw_core_value *to)
 {
     return w->m->c->unknown.address_sign_extends && !from->is_immediate &&
            tw_registers[from->reg].bits == TW_ADDRESS_BITS && tw_registers[to->reg].bits == 32;
 }
 
 /* A move: no function, one input, one output. */
-static void prepare_move(struct work *w)
+static void prepare_move(struct tw_core_work *w)
 {
-    const struct tw_core_value *from = find_value(w->values, 0), *to = find_value(w->values, 1);
+    const struct tw_core_value *from = tw_core_find_value(w->values, 0), *to = tw_core_find_value(w->values, 1);
     struct tw_core_op *op = w->op;
 
     if (from == NULL || to == NULL || to->reg == TW_R_CORE_ID)
@@ -243,128 +225,14 @@ static void prepare_move(struct work *w)
                 : is_special       ? tw_core_issue_special_move
                                    : tw_core_issue_captures;
     if (!from->is_immediate)
-        capture(w, from, at, bytes);
-    land(w, to, at);
-}
-
-/* ---- accesses */
-
-static const uint32_t *word_of(struct work *w, unsigned k)
-{
-    const struct tw_core_value *v = &w->values->value[k];
-
-    if (!v->is_immediate)
-        return tw_core_word(w->m->c, v->reg);
-    return &w->op->immediates[take_immediate(w, v->immediate)];
-}
-
-/* A pointer or counter that changes: straight in its register, or in the flight. */
-static uint32_t *changing(struct work *w, const struct tw_core_value *v, uint16_t *at)
-{
-    if (w->direct && v->cycle == 1)
-        return tw_core_word(w->m->c, v->reg);
-    *at = tw_core_take_flight(w->m, 4);
-    land(w, v, *at);
-    return NULL;
-}
-
-static void take_walk(struct work *w, const struct tw_core_value *v)
-{
-    struct tw_core_address *a = &w->op->address;
-
-    a->walk = tw_core_word(w->m->c, v->reg);
-    w->op->address_mode = tw_registers[v->reg].group == TW_G_d3 ? CORE_ADDRESS_3D : CORE_ADDRESS_2D;
-}
-
-static void prepare_address(struct work *w)
-{
-    struct tw_core_address *a = &w->op->address;
-    unsigned outputs = 0;
-
-    for (unsigned k = 0; k < w->values->n; k++) {
-        const struct tw_core_value *v = &w->values->value[k];
-        unsigned group = v->is_immediate ? TW_G_special : tw_registers[v->reg].group;
-        if (!v->is_address)
-            continue;
-        if (v->is_out && outputs++ == 0)
-            a->to = changing(w, v, &a->at);
-        else if (v->is_out && outputs == 2)
-            a->count_to = changing(w, v, &a->count_at);
-        else if (v->is_out)
-            a->outer_to = changing(w, v, &a->outer_at);
-        else if (group == TW_G_d || group == TW_G_d3)
-            take_walk(w, v);
-        else if (!v->is_immediate && (group == TW_G_p || v->reg == TW_R_SP))
-            a->pointer = word_of(w, k);
-        else
-            a->step = word_of(w, k);
-    }
-    if (a->step == NULL)
-        a->step = &w->op->none; /* [ptr] alone */
-    if (w->op->address_mode == CORE_ADDRESS_NONE)
-        w->op->address_mode = outputs > 0 ? CORE_ADDRESS_POST : CORE_ADDRESS_FIXED;
-    w->op->issue = tw_core_issue_address;
-}
-
-static void prepare_load(struct work *w)
-{
-    struct tw_core_op *op = w->op;
-    const struct tw_core_value *to = find_value(w->values, 1);
-    unsigned bytes = op->row->bytes, memory = w->class->memory_first;
-
-    if (op->row->a == CORE_LOAD_TABLE && op->row->function == NULL) {
-        const struct tw_core_value *from = find_value(w->values, 0);
-        op->data_at = tw_core_take_flight(w->m, w->m->c->places[from->reg].bytes);
-        capture(w, from, op->data_at, w->m->c->places[from->reg].bytes);
-        op->issue = tw_core_issue_captures;
-        op->memory_at = tw_core_take_flight(w->m, bytes);
-        add_step(w, CORE_WORK, memory, tw_core_step_table);
-        land(w, to, op->memory_at);
-        return;
-    }
-    prepare_address(w);
-    if (to != NULL && w->m->c->places[to->reg].bytes > bytes)
-        bytes = w->m->c->places[to->reg].bytes;
-    op->memory_at = tw_core_take_flight(w->m, bytes);
-    op->memory_bytes = (uint16_t)bytes;
-    add_step(w, CORE_WORK, memory, tw_core_step_load);
-    if (op->row->function == NULL) {
-        if (to != NULL)
-            land(w, to, op->memory_at);
-        return;
-    }
-    place(w, TW_VALUE_MEMORY, CORE_IN_FLIGHT, op->memory_at);
-    w->call = call_cycle(w, memory);
-    prepare_call(w);
-}
-
-static void prepare_store(struct work *w)
-{
-    struct tw_core_op *op = w->op;
-    const struct tw_core_value *from = find_value(w->values, 0);
-    unsigned bytes = op->row->bytes;
-    int part_word = bytes < 4;
-
-    prepare_address(w);
-    op->memory_at = tw_core_take_flight(w->m, bytes);
-    if (op->row->function != NULL) {
-        place(w, TW_VALUE_MEMORY, CORE_OUT_FLIGHT, op->memory_at);
-        w->call = call_cycle(w, 1);
-        prepare_call(w);
-    } else if (from != NULL && part_word) {
-        op->data_at = tw_core_take_flight(w->m, 4);
-        capture(w, from, op->data_at, 4);
-        add_step(w, CORE_WORK, w->class->memory_first, tw_core_step_part_load);
-    } else if (from != NULL) {
-        capture(w, from, op->memory_at, bytes);
-    }
-    add_step(w, CORE_STORES, w->class->memory_last, part_word ? tw_core_step_part_store : tw_core_step_store);
+        tw_core_add_capture(w, from, at, bytes);
+    tw_core_land(w, to, at);
 }
 
 /* ---- what stops the core, and branches */
 
 /* All inputs are taken at issue; outputs get their values from the answer, and land. */
-static void prepare_request(struct work *w)
+static void prepare_request(struct tw_core_work *w)
 {
     unsigned cycle = tw_core_request_cycle(w->op->row, w->class);
 
@@ -374,20 +242,20 @@ static void prepare_request(struct work *w)
         unsigned at = tw_core_take_flight(w->m, v.is_immediate ? 4 : w->m->c->places[v.reg].bytes);
         v.cycle = v.is_out ? v.cycle : 1;
         if (v.is_immediate) {
-            place(w, k, CORE_IN_IMMEDIATE, take_immediate(w, v.immediate));
+            tw_core_add_place(w, k, CORE_IN_IMMEDIATE, tw_core_add_immediate(w, v.immediate));
         } else if (v.is_out) {
-            place(w, k, CORE_OUT_FLIGHT, at);
-            land(w, &v, at);
+            tw_core_add_place(w, k, CORE_OUT_FLIGHT, at);
+            tw_core_land(w, &v, at);
         } else {
-            place(w, k, CORE_IN_FLIGHT, at);
-            capture(w, &v, at, w->m->c->places[v.reg].bytes);
+            tw_core_add_place(w, k, CORE_IN_FLIGHT, at);
+            tw_core_add_capture(w, &v, at, w->m->c->places[v.reg].bytes);
         }
     }
     w->op->issue = tw_core_issue_captures;
-    add_step(w, CORE_REQUESTS, cycle, NULL);
+    tw_core_add_step(w, CORE_REQUESTS, cycle, NULL);
 }
 
-static void prepare_branch(struct work *w)
+static void prepare_branch(struct tw_core_work *w)
 {
     struct tw_core_op *op = w->op;
 
@@ -398,7 +266,7 @@ static void prepare_branch(struct work *w)
         op->data_at = w->places[op->n_places - 1u].at; /* lr lands from there */
 }
 
-static void prepare_action(struct work *w)
+static void prepare_action(struct tw_core_work *w)
 {
     struct tw_core_op *op = w->op;
 
@@ -408,18 +276,18 @@ static void prepare_action(struct work *w)
             prepare_move(w);
             return;
         }
-        w->call = call_cycle(w, 1);
-        prepare_call(w);
+        w->call = tw_core_call_cycle(w, 1);
+        tw_core_add_call(w);
         op->issue = op->calls ? tw_core_issue_call : tw_core_issue_captures;
         return;
     case TW_ACTION_LOAD:
-        prepare_load(w);
+        tw_core_prepare_load(w);
         return;
     case TW_ACTION_STORE:
-        prepare_store(w);
+        tw_core_prepare_store(w);
         return;
     case TW_ACTION_ADDRESS:
-        prepare_address(w);
+        tw_core_prepare_address(w);
         return;
     case TW_ACTION_BRANCH:
         prepare_branch(w);
@@ -439,7 +307,7 @@ static const void *keep(struct tw_core_maker *m, const void *list, size_t count,
 }
 
 /* An operation without values in the flight gets its in and out once and for all. */
-static void settle_places(struct work *w)
+static void settle_places(struct tw_core_work *w)
 {
     struct tw_core_op *op = w->op;
     struct tw_core *c = w->m->c;
@@ -465,7 +333,7 @@ static void settle_places(struct work *w)
 }
 
 /* Brings the lists into exactly as much memory as they take. */
-static void settle(struct work *w)
+static void settle(struct tw_core_work *w)
 {
     struct tw_core_op *op = w->op;
 
@@ -479,7 +347,8 @@ struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_oper
                                    const struct tw_core_values *values, int direct)
 {
     struct tw_core_op *op = tw_core_make(m, 1, sizeof *op);
-    struct work w = {.m = m, .op = op, .class = tw_operation_schedule(operation), .values = values, .direct = direct};
+    struct tw_core_work w = {
+        .m = m, .op = op, .class = tw_operation_schedule(operation), .values = values, .direct = direct};
 
     if (op == NULL)
         return NULL;

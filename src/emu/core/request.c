@@ -2,8 +2,8 @@
  * What others must answer. Locks, streams and the cascade are asked for in cycle 2 of their operation: the tables hold
  * the semaphore unit from cycle 2 on, a stalled acquire freezes the core there (aie2-isa: lock_stall), and AMD's
  * compiler sees to it that memory accesses before a lock operation are over in its cycle 1, and those behind it begin
- * after its cycle 8 (rules.h TW_LOCK_CYCLE_*). At the beginning of cycle 2 thus everything that was to be done before is
- * done, and nothing that was to come after has begun. The tile's registers are accessed in the memory cycle.
+ * after its cycle 8 (rules.h TW_LOCK_CYCLE_*). At the beginning of cycle 2 thus everything that was to be done before
+ * is done, and nothing that was to come after has begun. The tile's registers are accessed in the memory cycle.
  */
 #include "emu/core/state.h"
 
@@ -72,7 +72,8 @@ static int ask_cascade(struct tw_core *c, const struct tw_core_op *op)
     int reads = op->row->a == CORE_ASK_CASCADE_READ;
 
     if (input(op, 1) == 0) {
-        tw_core_fail(c, TW_E_UNSUPPORTED, op, "the cascade while %s is 0 is not modelled", reads ? "crSCDEn" : "crMCDEn");
+        tw_core_fail(c, TW_E_UNSUPPORTED, op, "the cascade while %s is 0 is not modelled",
+                     reads ? "crSCDEn" : "crMCDEn");
         return 0;
     }
     c->request.kind = reads ? TW_REQUEST_CASCADE_READ : TW_REQUEST_CASCADE_WRITE;
@@ -141,7 +142,8 @@ int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight 
 /* Status of a stream: success, then tlast (srSS0). */
 enum { STATUS_SUCCESS = 1, STATUS_LAST = 2 };
 
-void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer)
+void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f,
+                         const struct tw_core_answer *answer)
 {
     uint32_t status = answer->success ? STATUS_SUCCESS : 0;
 

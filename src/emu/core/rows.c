@@ -1,8 +1,8 @@
 /*
- * The rows of all instructions that compute nothing on vectors. A row without a function moves: a register or immediate,
- * or what memory holds. The numbers behind the function: `a` of an extending load or move is its bits and `b` whether
- * they have a sign; of a table load, `b` is the alignment of its addresses and `c` the half of the register that holds
- * them; of branches and requests, `a` is their kind and `b` how they ask (state.h).
+ * The rows of all instructions that compute nothing on vectors. A row without a function moves: a register or
+ * immediate, or what memory holds. The numbers behind the function: `a` of an extending load or move is its bits and
+ * `b` whether they have a sign; of a table load, `b` is the alignment of its addresses and `c` the half of the register
+ * that holds them; of branches and requests, `a` is their kind and `b` how they ask (state.h).
  */
 #include "emu/core/scalar.h"
 #include "emu/core/state.h"
@@ -221,15 +221,20 @@ static const struct tw_semantics rows[] = {
     {TW_I_MOV_TLAST_mv_scl2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE, CORE_ASK_LAST, 0, 0},
     {TW_I_MOV_mv_scl2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE, CORE_ASK_LAST_BY_REGISTER, 0, 0},
     {TW_I_MOV_NB_mv_scl2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE, CORE_ASK_NOT_BLOCKING, 0, 0},
-    {TW_I_MOV_NB_TLAST_mv_scl2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE, CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST, 0, 0},
-    {TW_I_MOV_NB_mv_scl2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE, CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST_BY_REGISTER, 0, 0},
+    {TW_I_MOV_NB_TLAST_mv_scl2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE,
+     CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST, 0, 0},
+    {TW_I_MOV_NB_mv_scl2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_STREAM_WRITE,
+     CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST_BY_REGISTER, 0, 0},
     {TW_I_ST_TM, TW_ACTION_TILE, 0, NULL, CORE_ASK_TILE_WRITE, 0, 0, 0},
     {TW_I_MOV_mv_cph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, 0, 0, 0},
     {TW_I_MOV_TLAST_mv_cph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_LAST, 0, 0},
-    {TW_I_MOV_mv_cph2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_LAST_BY_REGISTER, 0, 0},
+    {TW_I_MOV_mv_cph2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_LAST_BY_REGISTER, 0,
+     0},
     {TW_I_MOV_NB_mv_cph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_NOT_BLOCKING, 0, 0},
-    {TW_I_MOV_NB_TLAST_mv_cph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST, 0, 0},
-    {TW_I_MOV_NB_mv_cph2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER, CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST_BY_REGISTER, 0, 0},
+    {TW_I_MOV_NB_TLAST_mv_cph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER,
+     CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST, 0, 0},
+    {TW_I_MOV_NB_mv_cph2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_CONTROL_HEADER,
+     CORE_ASK_NOT_BLOCKING | CORE_ASK_LAST_BY_REGISTER, 0, 0},
     {TW_I_MOV_mv_ph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_UNKNOWN, 0, 0, 0},
     {TW_I_MOV_TLAST_mv_ph2ms, TW_ACTION_STREAM, 0, NULL, CORE_ASK_UNKNOWN, 0, 0, 0},
     {TW_I_MOV_mv_ph2ms_doTlast_reg, TW_ACTION_STREAM, 0, NULL, CORE_ASK_UNKNOWN, 0, 0, 0},

@@ -53,7 +53,7 @@ static int is_negative(uint32_t value)
                                  outputs out)                                                                          \
     {                                                                                                                  \
         uint64_t a = get(in, 1), b = get(in, 2), c = (carry_in) ? get(in, 4) & 1 : 0;                                  \
-        uint64_t sum = (result) & 0x1ffffffffu;                                                                        \
+        uint64_t sum = (result)&0x1ffffffffu;                                                                          \
         (void)row;                                                                                                     \
         (void)kernels;                                                                                                 \
         put(out, 3, (carry_out) ^ (uint32_t)(sum >> 32));                                                              \
@@ -94,7 +94,7 @@ CARRYING(sub, 0, 1, a - b)
 CARRYING(sbc, 1, 1, a - b - 1 + c)
 CARRYING(sub_borrow, 0, 0, a - b)
 CARRYING(sbc_borrow, 1, 0, a - b - c)
-BINARY(and, a & b)
+BINARY(and, a &b)
 BINARY(or, a | b)
 BINARY(xor, a ^ b)
 BINARY(eq, a == b)

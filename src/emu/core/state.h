@@ -1,19 +1,22 @@
 /*
  * The core while it works:
  *
- *   registers.c   where registers lie in the register file
- *   decode.c      bundles to what is done in which cycle; each once, when it is first reached
- *   prepare.c     the parts of one operation: captures, calls, accesses, landings
- *   hazards.c     what strict mode has to know of a bundle, and its checks
- *   address.c     pointers and their walks
- *   memory.c      data memory, banks
- *   branch.c      jumps, hardware loops, done
- *   request.c     what others must answer: locks, streams, the cascade, the tile's registers
- *   run.c         cycle after cycle
+ *   registers.c       where registers lie in the register file
+ *   rows.c            what each instruction is, with scalar.c for what it computes
+ *   decode.c          bundles to what is done in which cycle; each once, when it is first reached
+ *   prepare.c         the parts of one operation: captures, calls, landings; prepare_access.c: accesses to memory
+ *   hazards.c         what strict mode has to know of a bundle, and its checks
+ *   issue.c           what operations do at once, and calls of their functions
+ *   address.c         pointers and their walks
+ *   memory.c          data memory, banks
+ *   branch.c          jumps, hardware loops, done
+ *   request.c         what others must answer: locks, streams, the cascade, the tile's registers
+ *   run.c             tick after tick
+ *   core.c            the outside
  *
- * Time. A tick is a cycle in which the pipeline moves: the bundle of tick t reads an operand of cycle r in tick t + r - 1,
- * and what it writes in cycle w can be read from tick t + w on. Stalls lie between ticks and are only counted. In each
- * tick, in this order: requests come up; what older bundles do late is done (captures, loads, functions with late
+ * Time. A tick is a cycle in which the pipeline moves: the bundle of tick t reads an operand of cycle r in tick t + r -
+ * 1, and what it writes in cycle w can be read from tick t + w on. Stalls lie between ticks and are only counted. In
+ * each tick, in this order: requests come up; what older bundles do late is done (captures, loads, functions with late
  * operands), then stores; the tick's bundle reads, and computes what needs no later operand; results land.
  *
  * An operation's values on their way lie in its flight: one buffer for each slot of each of the last bundles.
@@ -37,8 +40,8 @@ enum {
     CORE_LEAVES_MAX = 64 * CORE_LEAF_WORDS,
     CORE_FILE_BYTES = 3072,
     CORE_QUESTIONS_MAX = 32, /* requests of one tick */
-    CORE_HELD_TICKS = 1024, /* of the reservation table, before it moves back to its beginning */
-    CORE_WINDOW_SHIFT = 16  /* an address's window and its offset there */
+    CORE_HELD_TICKS = 1024,  /* of the reservation table, before it moves back to its beginning */
+    CORE_WINDOW_SHIFT = 16   /* an address's window and its offset there */
 };
 
 struct tw_core;
@@ -160,7 +163,7 @@ struct tw_core_event {
     uint64_t n;
 };
 struct tw_core_tick {
-    alignas(64) uint8_t n[8]; /* of each list; 8 bytes, to be cleared at once */
+    alignas(64) uint8_t n[8];                               /* of each list; 8 bytes, to be cleared at once */
     struct tw_core_event list[CORE_LISTS][CORE_LATEST + 1]; /* each bundle in flight has one at most */
 };
 
@@ -189,13 +192,13 @@ struct tw_core_unit_use {
 };
 
 struct tw_core_hazards {
-    struct tw_core_leaves watched; /* reads and writes that must be in time */
-    struct tw_core_leaves needs;   /* reads that ask for a value */
+    struct tw_core_leaves watched;      /* reads and writes that must be in time */
+    struct tw_core_leaves needs;        /* reads that ask for a value */
     struct tw_core_leaves writes, slow; /* slow: written after the first cycle */
     struct tw_core_unit_use *units;
     struct tw_core_access *read, *write;
     uint8_t n_read, n_write, n_slow, n_units, n_late_reads; /* the slow ones come first in write */
-    uint8_t broken_unit; /* 1 + unit that its own operations need twice in one cycle */
+    uint8_t broken_unit;              /* 1 + unit that its own operations need twice in one cycle */
     struct tw_core_leaves reads, old; /* old: out of their time on purpose */
 };
 
@@ -237,12 +240,12 @@ struct tw_core {
     enum tw_core_state state;
     uint64_t tick, clock;
     uint32_t pc, target;
-    uint8_t delay_slots;   /* that a taken branch still has, its own bundle included */
-    uint8_t ending;        /* done: ticks until all is over */
-    uint8_t loop_end_set;  /* LE has been written since the reset */
-    uint8_t asked;         /* of the tick's requests */
+    uint8_t delay_slots;                       /* that a taken branch still has, its own bundle included */
+    uint8_t ending;                            /* done: ticks until all is over */
+    uint8_t loop_end_set;                      /* LE has been written since the reset */
+    uint8_t asked;                             /* of the tick's requests */
     uint32_t banks, banks_twice, banks_thrice; /* that this tick's accesses use */
-    uint32_t loop_set_at;  /* strict: address of the last bundle that wrote LC, LS or LE, +1; 0: none */
+    uint32_t loop_set_at; /* strict: address of the last bundle that wrote LC, LS or LE, +1; 0: none */
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;
     struct tw_core_request request;
@@ -253,7 +256,7 @@ struct tw_core {
 
     /* strict mode */
     struct tw_core_leaves pending, late, written;
-    uint64_t lands[CORE_LEAVES_MAX]; /* the last tick in which a write of the leaf lands */
+    uint64_t lands[CORE_LEAVES_MAX];   /* the last tick in which a write of the leaf lands */
     uint64_t read_in[CORE_LEAVES_MAX]; /* the last tick in which a late operand is read from it */
     uint8_t lands_bypass[CORE_LEAVES_MAX], read_bypass[CORE_LEAVES_MAX];
     uint32_t held[CORE_HELD_TICKS + 2 * CORE_RING], avoided[CORE_HELD_TICKS + 2 * CORE_RING];
@@ -268,8 +271,8 @@ struct tw_core {
     uint16_t leaf_registers[CORE_LEAVES_MAX];
     const struct tw_semantics *rows[TW_I_COUNT];
     uint8_t program[TW_PROGRAM_BYTES];
-    int decoded;            /* something stands in `at` */
-    uint64_t emptied;       /* the tick in which program memory was last written */
+    int decoded;                  /* something stands in `at` */
+    uint64_t emptied;             /* the tick in which program memory was last written */
     struct tw_core_pool pools[2]; /* of bundles: in use, and those that may still be in flight */
     struct tw_core_old *old;
     size_t n_old;
@@ -333,7 +336,7 @@ void tw_core_forget(struct tw_core *c);
 
 /* What an operation's values are. */
 struct tw_core_value {
-    uint16_t reg; /* TW_R_*, unless immediate */
+    uint16_t reg;                             /* TW_R_*, unless immediate */
     uint8_t is_immediate, is_out, is_address; /* address: belongs to the access's address, not to its function */
     uint8_t cycle, bypass;
     uint32_t immediate;
@@ -357,7 +360,8 @@ struct tw_core_maker {
 void *tw_core_make(struct tw_core_maker *m, size_t count, size_t size);
 /* Adds a step of an operation, or a landing, `delay` ticks after the issue. */
 void tw_core_push_step(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_step step);
-void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, struct tw_core_landing landing);
+void tw_core_push_landing(struct tw_core_maker *m, enum tw_core_list list, unsigned delay,
+                          struct tw_core_landing landing);
 /* direct: what it writes in the first cycle may go straight to the registers. */
 struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_operation *operation, unsigned slot,
                                    const struct tw_core_values *values, int direct);
@@ -407,7 +411,8 @@ void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step,
 /* Makes the request of an operation whose time has come. Returns 0 when it is none after all. */
 int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
 /* Stores an answer in the flight of the request. */
-void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer);
+void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f,
+                         const struct tw_core_answer *answer);
 /* The cycle of an operation in which it asks. */
 unsigned tw_core_request_cycle(const struct tw_semantics *row, const struct tw_schedule_class *class);
 
@@ -442,7 +447,12 @@ enum tw_core_ask {
     CORE_ASK_UNKNOWN /* packet headers, halves of the cascade: not modelled */
 };
 /* In `b` of a row: how it asks. */
-enum tw_core_ask_flag { CORE_ASK_NOT_BLOCKING = 1, CORE_ASK_LAST = 2, CORE_ASK_LAST_BY_REGISTER = 4, CORE_ASK_CONDITION = 8 };
+enum tw_core_ask_flag {
+    CORE_ASK_NOT_BLOCKING = 1,
+    CORE_ASK_LAST = 2,
+    CORE_ASK_LAST_BY_REGISTER = 4,
+    CORE_ASK_CONDITION = 8
+};
 /* In `a` of a load: */
 enum tw_core_load { CORE_LOAD_PLAIN, CORE_LOAD_TABLE };
 

@@ -22,9 +22,8 @@ static void load(struct machine *m, const struct tw_assembly *assembly)
         assert_int_equal(tw_core_write_program(m->core, s->address, program, (s->size + 3u) & ~3u), 0);
     }
     for (size_t i = 0; i < assembly->n_old; i++)
-        assert_int_equal(tw_core_expect_old(m->core, assembly->old[i].address, assembly->old[i].leaves,
-                                            assembly->old[i].n),
-                         0);
+        assert_int_equal(
+            tw_core_expect_old(m->core, assembly->old[i].address, assembly->old[i].leaves, assembly->old[i].n), 0);
 }
 
 static struct machine *make(const char *name, const char *text, size_t size, int flags,
@@ -32,7 +31,8 @@ static struct machine *make(const char *name, const char *text, size_t size, int
 {
     struct machine *m = calloc(1, sizeof *m);
     struct tw_assembly *assembly = NULL;
-    struct tw_core_options options = {.strict = (flags & MACHINE_STRICT) != 0, .unknown = unknown, .name = "core (0, 2)"};
+    struct tw_core_options options = {
+        .strict = (flags & MACHINE_STRICT) != 0, .unknown = unknown, .name = "core (0, 2)"};
 
     assert_non_null(m);
     for (unsigned i = 0; i < TW_WINDOWS; i++)

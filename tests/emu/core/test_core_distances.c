@@ -33,7 +33,8 @@ static unsigned collect(struct tw_random *random, struct sample *samples)
             unsigned known = 0;
             while (known < n && samples[known].class != class)
                 known++;
-            if (known < n || strstr(tw_instructions[i].mnemonic, "compr") || strstr(tw_instructions[i].mnemonic, "sparse"))
+            if (known < n || strstr(tw_instructions[i].mnemonic, "compr") ||
+                strstr(tw_instructions[i].mnemonic, "sparse"))
                 continue;
             samples[n++] = (struct sample){class, op};
         }
@@ -68,7 +69,8 @@ static int meet_only_there(const struct pair *p)
     return 1;
 }
 
-/* Puts a register into the reader's operand; other operands get new ones until they do not meet. Returns 0 if it can. */
+/* Puts a register into the reader's operand; other operands get new ones until they do not meet. Returns 0 if it can.
+ */
 static int join(struct tw_random *random, struct pair *p)
 {
     const struct tw_instruction *in = &tw_instructions[p->ops[1].instruction];
@@ -204,7 +206,8 @@ static int is_exempt(unsigned reg)
 
 static int both_touch_memory(const struct pair *p)
 {
-    return tw_operation_schedule(&p->ops[0])->memory_first != 0 && tw_operation_schedule(&p->ops[1])->memory_first != 0 &&
+    return tw_operation_schedule(&p->ops[0])->memory_first != 0 &&
+           tw_operation_schedule(&p->ops[1])->memory_first != 0 &&
            ((tw_instructions[p->ops[0].instruction].flags | tw_instructions[p->ops[1].instruction].flags) &
             TW_FLAG_STORE) != 0;
 }

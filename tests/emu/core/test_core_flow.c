@@ -30,7 +30,7 @@ static void each_branch_has_five_delay_slots(void **state)
     static const struct {
         const char *branch;
         unsigned taken;
-    } cases[] = {{"j #there", 1},        {"j p0", 1},          {"ret lr", 1},        {"jz r1, #there", 1},
+    } cases[] = {{"j #there", 1},        {"j p0", 1},          {"ret lr", 1},         {"jz r1, #there", 1},
                  {"jnz r1, #there", 0},  {"jz r4, #there", 0}, {"jnz r4, #there", 1}, {"jnzd r5, r1, p0", 0},
                  {"jnzd r5, r4, p0", 1}, {"jl #there", 1},     {"jl p0", 1}};
 
@@ -54,8 +54,8 @@ static void each_branch_has_five_delay_slots(void **state)
 static void counting_down(void **state)
 {
     (void)state;
-    struct machine *m = run(" movxm p0, #again\n mova r4, #6\n.align 16\nagain:\n jnzd r4, r4, p0\n" SLOTS " done\n",
-                            MACHINE_STRICT);
+    struct machine *m =
+        run(" movxm p0, #again\n mova r4, #6\n.align 16\nagain:\n jnzd r4, r4, p0\n" SLOTS " done\n", MACHINE_STRICT);
     assert_int_equal(machine_word(m, TW_R_r0), 7 * 5);
     assert_int_equal(machine_word(m, TW_R_r4), 0xffffffff);
     machine_free(m);
@@ -66,8 +66,8 @@ static void calls_return(void **state)
 {
     (void)state;
     struct machine *m = run(" jl #outer\n" SLOTS ".align 16\n add r2, r2, #1\n" WAIT " done\n"
-                            ".align 16\nouter:\n mov r10, lr\n jl #inner\n" SLOTS ".align 16\n mov lr, r10\n ret lr\n" SLOTS
-                            ".align 16\ninner:\n ret lr\n" SLOTS,
+                            ".align 16\nouter:\n mov r10, lr\n jl #inner\n" SLOTS
+                            ".align 16\n mov lr, r10\n ret lr\n" SLOTS ".align 16\ninner:\n ret lr\n" SLOTS,
                             0);
     assert_int_equal(machine_word(m, TW_R_r0), 20);
     assert_int_equal(machine_word(m, TW_R_r2), 1);
@@ -145,10 +145,11 @@ static void a_count_of_zero_is_a_choice(void **state)
 static void loads_cross_the_back_edge(void **state)
 {
     (void)state;
-    struct machine *m = machine_make(".foreign\n.text\n movxm p0, #0x70000\n mova r0, #0\n mova r1, #0\n movxm LC, #10\n"
-                                     " movxm LS, #begin\n movxm LE, #begin\n.rept 30\n nopxm\n.endr\n.align 16\n"
-                                     "begin:\n nopb; lda r1, [p0], #4; nops; add r0, r0, r1; nopm; nopv\n" WAIT " done\n",
-                                     0, NULL);
+    struct machine *m =
+        machine_make(".foreign\n.text\n movxm p0, #0x70000\n mova r0, #0\n mova r1, #0\n movxm LC, #10\n"
+                     " movxm LS, #begin\n movxm LE, #begin\n.rept 30\n nopxm\n.endr\n.align 16\n"
+                     "begin:\n nopb; lda r1, [p0], #4; nops; add r0, r0, r1; nopm; nopv\n" WAIT " done\n",
+                     0, NULL);
     for (uint32_t i = 0; i < 10; i++)
         machine_store(m, 4 * i, 1u << i);
     machine_finish(m);
@@ -206,7 +207,8 @@ static void done_ends_what_is_under_way(void **state)
 static void runs_stop_at_their_cycle(void **state)
 {
     (void)state;
-    struct machine *m = machine_make(".text\n.align 16\nbegin:\n j #begin\n nop\n nop\n nop\n nop\n nop\n", MACHINE_STRICT, NULL);
+    struct machine *m =
+        machine_make(".text\n.align 16\nbegin:\n j #begin\n nop\n nop\n nop\n nop\n nop\n", MACHINE_STRICT, NULL);
     assert_int_equal(machine_run(m, 1000), TW_CORE_RUNNING);
     assert_int_equal(tw_core_clock(m->core), 1000);
     assert_int_equal(tw_core_counts(m->core).bundles, 1000);

@@ -15,7 +15,8 @@ enum { BLOCK = TW_PRODUCT_SIZE * TW_PRODUCT_SIZE, A = 0, B_FIRST = 16384, B_LAST
 /* What a return from the kernel leads to. */
 static void put_done(struct machine *m)
 {
-    struct tw_bundle end = {.slots = 1 << TW_SLOT_ALU, .format = -1, .op = {[TW_SLOT_ALU] = {.instruction = TW_I_DONE}}};
+    struct tw_bundle end = {
+        .slots = 1 << TW_SLOT_ALU, .format = -1, .op = {[TW_SLOT_ALU] = {.instruction = TW_I_DONE}}};
     uint8_t bytes[TW_BUNDLE_MAX] = {0};
 
     assert_true(tw_bundle_encode(&end, bytes, NULL) > 0);

@@ -36,9 +36,8 @@ static const struct tw_core_request *ask(struct machine *m, enum tw_core_request
 
 static void answer(struct machine *m, uint64_t after, int success, int last, uint32_t data)
 {
-    struct tw_core_answer a = {.cycle = tw_core_clock(m->core) + after,
-                               .success = (uint8_t)success,
-                               .last = (uint8_t)last};
+    struct tw_core_answer a = {
+        .cycle = tw_core_clock(m->core) + after, .success = (uint8_t)success, .last = (uint8_t)last};
 
     for (unsigned i = 0; i < 16; i++)
         a.data[i] = data + i;
@@ -50,7 +49,8 @@ static void answer(struct machine *m, uint64_t after, int success, int last, uin
 static void locks(void **state)
 {
     (void)state;
-    struct machine *m = make(" mova r0, #-1\n mova r1, #1\n mova r2, #50\n acq #48, r0\n nop\n rel r2, r1\n rel #15, r0");
+    struct machine *m =
+        make(" mova r0, #-1\n mova r1, #1\n mova r2, #50\n acq #48, r0\n nop\n rel r2, r1\n rel #15, r0");
     const struct tw_core_request *r = ask(m, TW_REQUEST_ACQUIRE);
     assert_int_equal(r->lock, 48);
     assert_int_equal(r->value, -1);
@@ -120,8 +120,9 @@ static void accesses_keep_clear_of_locks(void **state)
 static void stream_reads(void **state)
 {
     (void)state;
-    struct machine *m = make(" mov r0, SS\n nop\n nop\n nop\n nop\n nop\n nop\n mov r1, srSS0\n mov r4, r0\n mov r5, srSS0\n"
-                             " mov.nb r2, SS\n" WAIT " mov r6, srSS0");
+    struct machine *m =
+        make(" mov r0, SS\n nop\n nop\n nop\n nop\n nop\n nop\n mov r1, srSS0\n mov r4, r0\n mov r5, srSS0\n"
+             " mov.nb r2, SS\n" WAIT " mov r6, srSS0");
     const struct tw_core_request *r = ask(m, TW_REQUEST_STREAM_READ);
     assert_int_equal(r->blocking, 1);
     assert_int_equal(r->words, 1);
@@ -159,12 +160,14 @@ static void stream_writes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512];
         snprintf(text, sizeof text,
-                 " movxm r0, #0x123\n movxm p0, #0x70000\n mova r28, #1\n movxm m1, #0x5a4\n mova r1, #9\n mova r2, #8\n %s\n"
+                 " movxm r0, #0x123\n movxm p0, #0x70000\n mova r28, #1\n movxm m1, #0x5a4\n mova r1, #9\n mova r2, "
+                 "#8\n %s\n"
                  " nop\n nop\n mov r3, srMS0",
                  cases[i].text);
         struct machine *m = make(text);
         const struct tw_core_request *r = ask(m, TW_REQUEST_STREAM_WRITE);
-        if (r->data[0] != cases[i].word || r->blocking != cases[i].blocking || r->last != cases[i].last || r->words != 1)
+        if (r->data[0] != cases[i].word || r->blocking != cases[i].blocking || r->last != cases[i].last ||
+            r->words != 1)
             fail_msg("%s: word %#x, blocking %d, last %d", cases[i].text, (unsigned)r->data[0], r->blocking, r->last);
         answer(m, 1, 1, 0, 0);
         machine_finish(m);
@@ -234,8 +237,9 @@ static void waiting_freezes_the_pipeline(void **state)
 {
     (void)state;
     for (unsigned wait = 0; wait < 30; wait += 29) {
-        struct machine *m = make(" movxm p0, #0x70000\n mova r0, #1\n mova r1, #-1\n lda r0, [p0, #0]\n acq #48, r1\n nop\n nop\n"
-                                 " nop\n nop\n mov r2, r0\n mov r3, r0");
+        struct machine *m =
+            make(" movxm p0, #0x70000\n mova r0, #1\n mova r1, #-1\n lda r0, [p0, #0]\n acq #48, r1\n nop\n nop\n"
+                 " nop\n nop\n mov r2, r0\n mov r3, r0");
         machine_store(m, 0, 99);
         ask(m, TW_REQUEST_ACQUIRE);
         answer(m, wait, 1, 0, 0);
@@ -252,9 +256,9 @@ static void banks_take_turns(void **state)
     static const struct {
         const char *text;
         unsigned stalls;
-    } cases[] = {{"vlda wl0, [p0, #0]; vldb wl1, [p1, #0]", 1},  /* the same 16 KiB */
-                 {"vlda wl0, [p0, #0]; vldb wl1, [p2, #0]", 0},  /* another 16 KiB */
-                 {"vlda wl0, [p0, #0]; vldb wl1, [p4, #0]", 0},  /* another tile's memory */
+    } cases[] = {{"vlda wl0, [p0, #0]; vldb wl1, [p1, #0]", 1},   /* the same 16 KiB */
+                 {"vlda wl0, [p0, #0]; vldb wl1, [p2, #0]", 0},   /* another 16 KiB */
+                 {"vlda wl0, [p0, #0]; vldb wl1, [p4, #0]", 0},   /* another tile's memory */
                  {"lda r0, [p0, #0]; vldb.128 wl1, [p1], m0", 1}, /* the same 16 bytes of 32 */
                  {"lda r0, [p0, #0]; vldb.128 wl1, [p3], m0", 0}, /* the other 16 bytes */
                  {"vlda wl0, [p0, #0]; vldb wl1, [p1, #0]; vst wl2, [p0, #0]", 2},
@@ -263,10 +267,11 @@ static void banks_take_turns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512];
-        snprintf(text, sizeof text,
-                 " movxm p0, #0x70000\n movxm p1, #0x70040\n movxm p2, #0x74000\n movxm p3, #0x70010\n movxm p4, #0x60000\n"
-                 " movxm m0, #32\n %s",
-                 cases[i].text);
+        snprintf(
+            text, sizeof text,
+            " movxm p0, #0x70000\n movxm p1, #0x70040\n movxm p2, #0x74000\n movxm p3, #0x70010\n movxm p4, #0x60000\n"
+            " movxm m0, #32\n %s",
+            cases[i].text);
         struct machine *m = make(text);
         machine_finish(m);
         struct tw_core_counts counts = tw_core_counts(m->core);
@@ -279,8 +284,9 @@ static void banks_take_turns(void **state)
 static void stalls_count_in_the_clock(void **state)
 {
     (void)state;
-    struct machine *m = make(" movxm p0, #0x70000\n vlda wl0, [p0, #0]; vldb wl1, [p0, #0]\n nop\n nop\n nop\n nop\n mov l0, cntr\n"
-                             " mov l1, cntr");
+    struct machine *m =
+        make(" movxm p0, #0x70000\n vlda wl0, [p0, #0]; vldb wl1, [p0, #0]\n nop\n nop\n nop\n nop\n mov l0, cntr\n"
+             " mov l1, cntr");
     machine_finish(m);
     assert_int_equal(machine_word(m, TW_R_r16), 7); /* bundle 6, one stall before it */
     assert_int_equal(machine_word(m, TW_R_r18), 8);

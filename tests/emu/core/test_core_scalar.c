@@ -69,7 +69,8 @@ static void arithmetic(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
-        snprintf(text, sizeof text, "movxm r1, #%d\n movxm r2, #%d\n %s", (int)cases[i].a, (int)cases[i].b, cases[i].text);
+        snprintf(text, sizeof text, "movxm r1, #%d\n movxm r2, #%d\n %s", (int)cases[i].a, (int)cases[i].b,
+                 cases[i].text);
         struct machine *m = run(text, NULL, NULL);
         if (machine_word(m, TW_R_r0) != cases[i].result ||
             (cases[i].carry >= 0 && machine_word(m, TW_R_srCarry) != (uint32_t)cases[i].carry))
@@ -119,8 +120,8 @@ static void selections(void **state)
 static void division(void **state)
 {
     struct tw_random random = {4};
-    struct machine *m = machine_make(".text\n mova r0, #0\n.rept 32\n divs r0, r31, r0, r1\n.endr\n done\n",
-                                     MACHINE_STRICT, NULL);
+    struct machine *m =
+        machine_make(".text\n mova r0, #0\n.rept 32\n divs r0, r31, r0, r1\n.endr\n done\n", MACHINE_STRICT, NULL);
 
     (void)state;
     for (unsigned i = 0; i < 200; i++) {
@@ -142,10 +143,11 @@ static void division(void **state)
 static void moves_cut_to_size(void **state)
 {
     (void)state;
-    struct machine *m = run("movxm p0, #-4\n mov r0, p0\n movxm s0, #77\n mov r1, s0\n movxm crRnd, #28\n mov r2, crRnd\n"
-                            "mov m3, r0\n mov dc2, m3\n mov LC, r0\n mov r3, LC\n mov lr, p0\n mov r4, lr\n"
-                            "movx crSat, r1\n mov r5, crSat",
-                            NULL, NULL);
+    struct machine *m =
+        run("movxm p0, #-4\n mov r0, p0\n movxm s0, #77\n mov r1, s0\n movxm crRnd, #28\n mov r2, crRnd\n"
+            "mov m3, r0\n mov dc2, m3\n mov LC, r0\n mov r3, LC\n mov lr, p0\n mov r4, lr\n"
+            "movx crSat, r1\n mov r5, crSat",
+            NULL, NULL);
     assert_int_equal(machine_word(m, TW_R_r0), 0xffffc);
     assert_int_equal(machine_word(m, TW_R_r1), 77 & 63);
     assert_int_equal(machine_word(m, TW_R_r2), 28 & 15);
@@ -204,11 +206,12 @@ static void number_memory(struct machine *m)
 static void addressing_modes(void **state)
 {
     (void)state;
-    struct machine *m = run("movxm p0, #0x70100\n movxm p1, #0x70200\n movxm dj0, #0x24\n movxm m0, #-8\n movxm SP, #0x70400\n"
-                            "lda r0, [p0, #-4]\n lda r1, [p0, dj0]\n lda r2, [p1], #12\n lda r3, [p1], m0\n lda r4, [p1, #0]\n"
-                            "lda r5, [sp, #-32]\n padda [sp], #64\n lda r6, [sp, #8]\n"
-                            "paddb [p1], #-4\n padds [p1], m0\n mov p2, p1\n nop\n nop\n nop\n",
-                            NULL, number_memory);
+    struct machine *m =
+        run("movxm p0, #0x70100\n movxm p1, #0x70200\n movxm dj0, #0x24\n movxm m0, #-8\n movxm SP, #0x70400\n"
+            "lda r0, [p0, #-4]\n lda r1, [p0, dj0]\n lda r2, [p1], #12\n lda r3, [p1], m0\n lda r4, [p1, #0]\n"
+            "lda r5, [sp, #-32]\n padda [sp], #64\n lda r6, [sp, #8]\n"
+            "paddb [p1], #-4\n padds [p1], m0\n mov p2, p1\n nop\n nop\n nop\n",
+            NULL, number_memory);
     assert_int_equal(machine_word(m, TW_R_r0), 0x800000fc);
     assert_int_equal(machine_word(m, TW_R_r1), 0x80000124);
     assert_int_equal(machine_word(m, TW_R_r2), 0x80000200);
@@ -266,11 +269,12 @@ static void walks_with_accesses(void **state)
 static void narrow_accesses(void **state)
 {
     (void)state;
-    struct machine *m = run("movxm p0, #0x70000\n movxm r0, #0x12348586\n st r0, [p0, #0]\n nop\n nop\n nop\n nop\n"
-                            "lda.s8 r1, [p0, #1]\n lda.u8 r2, [p0, #1]\n lda.s16 r3, [p0, #0]\n lda.u16 r4, [p0, #2]\n"
-                            "movxm p1, #0x70010\n movxm r5, #-1\n st r5, [p1, #0]\n st.s8 r0, [p1, #1]\n"
-                            "movxm p2, #0x70020\n nop\n nop\n nop\n nop\n nop\n nop\n st r5, [p2, #0]\n st.s16 r0, [p2, #2]",
-                            NULL, NULL);
+    struct machine *m =
+        run("movxm p0, #0x70000\n movxm r0, #0x12348586\n st r0, [p0, #0]\n nop\n nop\n nop\n nop\n"
+            "lda.s8 r1, [p0, #1]\n lda.u8 r2, [p0, #1]\n lda.s16 r3, [p0, #0]\n lda.u16 r4, [p0, #2]\n"
+            "movxm p1, #0x70010\n movxm r5, #-1\n st r5, [p1, #0]\n st.s8 r0, [p1, #1]\n"
+            "movxm p2, #0x70020\n nop\n nop\n nop\n nop\n nop\n nop\n st r5, [p2, #0]\n st.s16 r0, [p2, #2]",
+            NULL, NULL);
     assert_int_equal(machine_word(m, TW_R_r1), 0xffffff85);
     assert_int_equal(machine_word(m, TW_R_r2), 0x85);
     assert_int_equal(machine_word(m, TW_R_r3), 0xffff8586);
@@ -283,12 +287,13 @@ static void narrow_accesses(void **state)
 static void wide_accesses(void **state)
 {
     (void)state;
-    struct machine *m = machine_make(".text\n movxm p0, #0x70100\n movxm p1, #0x70800\n movxm m0, #16\n"
-                     "vlda wl0, [p0], #32\n vldb wh0, [p0], #32\n vlda amll3, [p0], #32\n lda q1, [p0], #16\n"
-                     "vldb.128 wl2, [p0], m0\n nop\n nop\n nop\n nop\n nop\n nop\n"
-                     "vst wh0, [p1], #32\n vst amll3, [p1], #32\n st q1, [p1], #16\n padda [p1], #16\n vst.128 wl2, [p1, #0]\n"
-                     ".rept 12\n nop\n.endr\n done\n",
-                     MACHINE_STRICT, NULL);
+    struct machine *m = machine_make(
+        ".text\n movxm p0, #0x70100\n movxm p1, #0x70800\n movxm m0, #16\n"
+        "vlda wl0, [p0], #32\n vldb wh0, [p0], #32\n vlda amll3, [p0], #32\n lda q1, [p0], #16\n"
+        "vldb.128 wl2, [p0], m0\n nop\n nop\n nop\n nop\n nop\n nop\n"
+        "vst wh0, [p1], #32\n vst amll3, [p1], #32\n st q1, [p1], #16\n padda [p1], #16\n vst.128 wl2, [p1, #0]\n"
+        ".rept 12\n nop\n.endr\n done\n",
+        MACHINE_STRICT, NULL);
     number_memory(m);
     machine_finish(m);
     for (uint32_t i = 0; i < 64; i += 4)

@@ -18,8 +18,9 @@ static enum tw_core_state run(const char *text, int flags, struct tw_error *err)
 {
     static char whole[8192];
 
-    snprintf(whole, sizeof whole, ".foreign\n.text\n movxm p0, #0x70000\n mova r0, #1\n mova r1, #2\n mova r3, #0\n%s\n" WAIT
-             " done\n", text);
+    snprintf(whole, sizeof whole,
+             ".foreign\n.text\n movxm p0, #0x70000\n mova r0, #1\n mova r1, #2\n mova r3, #0\n%s\n" WAIT " done\n",
+             text);
     struct machine *m = machine_make(whole, flags, NULL);
     enum tw_core_state state = machine_run(m, 2000);
     *err = m->err;
@@ -35,7 +36,8 @@ static void hazards_are_errors(void **state)
     } cases[] = {
         {" lda r0, [p0, #0]\n add r2, r0, r0", "'add r2, r0, r0': it reads r0 6 bundles before its value has landed",
          TW_CORE_DONE},
-        {" lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0", "it reads r0 1 bundles before", TW_CORE_DONE},
+        {" lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0", "it reads r0 1 bundles before",
+         TW_CORE_DONE},
         {" mul r4, r0, r1\n mov r5, r4", "it reads r4 1 bundles before", TW_CORE_DONE},
         {" mov r5, r9", "it reads r9, which nothing has written", TW_CORE_DONE},
         {" vst wl3, [p0, #0]", "it reads wl3, which nothing has written", TW_CORE_DONE},
@@ -43,7 +45,8 @@ static void hazards_are_errors(void **state)
         {" lda r0, [p0, #0]\n mova r0, #3", "it writes r0 before an earlier operation's result lands", TW_CORE_DONE},
         {" mov.d3 r5, r0\n nop\n mov.d1 r5, r1", "it writes r5 in the cycle in which", TW_CORE_DONE},
         /* the data of a part-word store are read in cycle 7 */
-        {" st.s8 r0, [p0, #0]\n nop\n mova r0, #3", "it writes r0 before an earlier operation has read it", TW_CORE_DONE},
+        {" st.s8 r0, [p0, #0]\n nop\n mova r0, #3", "it writes r0 before an earlier operation has read it",
+         TW_CORE_DONE},
         /* the write port of r in the lda slot, in cycle 7 and cycle 1 */
         {" lda r4, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n mova r5, #3", "R_WA_PORT", TW_CORE_DONE},
         {" st.s8 r0, [p0, #0]\n nop\n lda r4, [p0, #0]", "PART_WORD_STORE", TW_CORE_DONE},
@@ -52,9 +55,12 @@ static void hazards_are_errors(void **state)
         {" movxm p1, #0x70010\n vlda wl4, [p1, #0]", "it accesses 32 bytes at 0x70010", TW_CORE_DONE},
         {" movxm p1, #0x80000\n lda r4, [p1, #0]", "it accesses 0x80000, where the core has no memory", TW_CORE_FAILED},
         {" movxm p1, #0x3fff0\n lda r4, [p1, #0]", "where the core has no memory", TW_CORE_FAILED},
-        {" movxm p1, #0x28\n j p1\n nop\n nop\n nop\n nop\n nop", "target 0x00028 is not a multiple of 16", TW_CORE_DONE},
-        {" movxm p1, #0x4000\n j p1\n nop\n nop\n nop\n nop\n nop", "no program memory at this address", TW_CORE_FAILED},
-        {" j #0\n j #0\n nop\n nop\n nop\n nop\n nop", "a jump in the delay slots of another is not modelled", TW_CORE_FAILED},
+        {" movxm p1, #0x28\n j p1\n nop\n nop\n nop\n nop\n nop", "target 0x00028 is not a multiple of 16",
+         TW_CORE_DONE},
+        {" movxm p1, #0x4000\n j p1\n nop\n nop\n nop\n nop\n nop", "no program memory at this address",
+         TW_CORE_FAILED},
+        {" j #0\n j #0\n nop\n nop\n nop\n nop\n nop", "a jump in the delay slots of another is not modelled",
+         TW_CORE_FAILED},
         {" movxm LC, #2\n movxm LS, #here\n movxm LE, #here\n nop\n.align 16\nhere: nopb; nopa; nops; nopx; nopm; nopv",
          "behind the setting of LC, LS or LE", TW_CORE_DONE},
         {" mov.ph ms, r0, #1", "not modelled", TW_CORE_FAILED},
@@ -65,23 +71,25 @@ static void hazards_are_errors(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         enum tw_core_state strict = run(cases[i].text, MACHINE_STRICT, &err);
-        if (strict != TW_CORE_FAILED || strstr(err.text, cases[i].sentence) == NULL || strstr(err.text, "core (0, 2)") == NULL)
+        if (strict != TW_CORE_FAILED || strstr(err.text, cases[i].sentence) == NULL ||
+            strstr(err.text, "core (0, 2)") == NULL)
             fail_msg("%s: state %d, \"%s\"", cases[i].text, strict, strict == TW_CORE_FAILED ? err.text : "");
         enum tw_core_state plain = run(cases[i].text, 0, &err);
         if ((int)plain != cases[i].plain)
-            fail_msg("%s: state %d without strict mode, \"%s\"", cases[i].text, plain, plain == TW_CORE_FAILED ? err.text : "");
+            fail_msg("%s: state %d without strict mode, \"%s\"", cases[i].text, plain,
+                     plain == TW_CORE_FAILED ? err.text : "");
     }
 }
 
 static void in_time_is_no_error(void **state)
 {
     static const char *const texts[] = {
-        " lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0",
-        " mul r4, r0, r1\n nop\n mov r5, r4",
+        " lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0", " mul r4, r0, r1\n nop\n mov r5, r4",
         /* a bypass brings it one bundle sooner */
         " vbcst.32 x0, r0\n vadd.32 x1, x0, x0\n nop\n nop\n vst wl1, [p0, #0]",
         " st.s8 r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n mova r2, #3\n mova r0, #3",
-        " vbcst.32 x0, r0\n nop\n movxm r5, #777\n vmac cm0, cm0, x0, x0, r5\n nop\n vmac cm0, cm0, x0, x0, r5", /* zero_acc */
+        " vbcst.32 x0, r0\n nop\n movxm r5, #777\n vmac cm0, cm0, x0, x0, r5\n nop\n vmac cm0, cm0, x0, x0, r5", /* zero_acc
+                                                                                                                  */
     };
     struct tw_error err;
 
@@ -161,7 +169,8 @@ static void misaligned_accesses_are_a_choice(void **state)
 static void wild_programs_do_no_harm(void **state)
 {
     struct tw_random random = {9};
-    struct machine *m = machine_make(".text\n done\n", 0, NULL), *strict = machine_make(".text\n done\n", MACHINE_STRICT, NULL);
+    struct machine *m = machine_make(".text\n done\n", 0, NULL),
+                   *strict = machine_make(".text\n done\n", MACHINE_STRICT, NULL);
 
     (void)state;
     for (unsigned i = 0; i < 300; i++) {

@@ -146,7 +146,8 @@ static int is_exempt(unsigned reg)
 }
 
 /* Returns 1 when the operand could be looked at, and mattered. */
-static int operand_is_read_in_time(struct trial *t, const struct tw_operation *op, unsigned k, const struct outcome *end)
+static int operand_is_read_in_time(struct trial *t, const struct tw_operation *op, unsigned k,
+                                   const struct outcome *end)
 {
     static struct outcome first, last, late;
     int is_out, reg = trial_register(op, k, &is_out);
