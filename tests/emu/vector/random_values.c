@@ -86,9 +86,9 @@ static uint64_t lane(struct tw_random *random, unsigned style)
 
 #define STYLES 15
 
-void random_vector(struct tw_random *random, unsigned char bytes[VALUE_BYTES])
+/* A value with the bits of a vector, all lanes in one style. */
+static void styled_vector(struct tw_random *random, unsigned style, unsigned char bytes[VALUE_BYTES])
 {
-    unsigned style = (unsigned)(tw_random_u64(random) % STYLES);
     unsigned size = style < 6 ? 2 : style < 9 ? 4 : 1u << tw_random_range(random, 0, 3);
     for (unsigned at = 0; at < VALUE_BYTES; at += size)
         put(bytes + at, size, lane(random, style));
@@ -152,9 +152,22 @@ static const char *describe(const struct tw_instruction *info, unsigned k, unsig
     return reg->name;
 }
 
+/* The styles of a call's vectors: half of all calls have one for all. */
+struct styles {
+    unsigned shared;
+    int is_shared;
+};
+
+static unsigned next_style(struct tw_random *random, const struct styles *styles)
+{
+    return styles->is_shared ? styles->shared : (unsigned)(tw_random_u64(random) % STYLES);
+}
+
 void random_call(struct tw_random *random, const struct tw_semantics *row, struct call *call)
 {
     const struct tw_instruction *info = &tw_instructions[row->instruction];
+    uint64_t u = tw_random_u64(random);
+    const struct styles styles = {(unsigned)(u >> 8) % STYLES, u & 1};
     memset(call, 0, sizeof *call);
     for (unsigned k = 0; k < (unsigned)info->n_operands + info->n_defs + info->n_uses; k++) {
         unsigned bits;
@@ -167,14 +180,14 @@ void random_call(struct tw_random *random, const struct tw_semantics *row, struc
         }
         call->in[k] = call->bytes[k];
         if (bits > 32) {
-            random_vector(random, call->bytes[k]);
+            styled_vector(random, next_style(random, &styles), call->bytes[k]);
         } else {
             uint32_t value = scalar(random, name);
             memcpy(call->bytes[k], &value, sizeof value);
         }
     }
     if (row->action == TW_ACTION_LOAD) {
-        random_vector(random, call->bytes[TW_VALUE_MEMORY]);
+        styled_vector(random, next_style(random, &styles), call->bytes[TW_VALUE_MEMORY]);
         call->in[TW_VALUE_MEMORY] = call->bytes[TW_VALUE_MEMORY];
     }
     if (row->action == TW_ACTION_STORE) {

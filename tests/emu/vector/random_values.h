@@ -18,7 +18,4 @@ struct call {
 /* Fills *call for a row: every input is set, every output is zero. */
 void random_call(struct tw_random *random, const struct tw_semantics *row, struct call *call);
 
-/* A value with the bits of a vector: one style for all its lanes. */
-void random_vector(struct tw_random *random, unsigned char bytes[VALUE_BYTES]);
-
 #endif
