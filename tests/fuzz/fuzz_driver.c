@@ -34,7 +34,7 @@ struct world {
     int fds[FILES];
     struct mapped mappings[MAPPINGS];
     uint64_t addresses[ADDRESSES]; /* of buffers, as the device sees them */
-    unsigned char *scratch; /* pages that can be used, then one that cannot */
+    unsigned char *scratch;        /* pages that can be used, then one that cannot */
 };
 
 static uint8_t byte(struct input *in)
@@ -119,13 +119,20 @@ struct known {
 };
 
 static const struct known known[] = {
-    {TW_DRM_VERSION, {24, 40, 56}, 0},      {TW_DRM_GEM_CLOSE, {0}, 0},
-    {TW_DRM_TIMELINE_WAIT, {0}, 0},         {TW_XDNA_CREATE_CONTEXT, {16}, 0},
-    {TW_XDNA_DESTROY_CONTEXT, {0}, 0},      {TW_XDNA_CONFIG_CONTEXT, {8}, 0},
-    {TW_XDNA_CREATE_BUFFER, {0}, 16},       {TW_XDNA_BUFFER_INFO, {0}, 0},
-    {TW_XDNA_SYNC_BUFFER, {0}, 0},          {TW_XDNA_EXECUTE, {32}, 0},
-    {TW_XDNA_GET_INFO, {8}, 0},             {TW_XDNA_SET_STATE, {8}, 0},
-    {TW_XDNA_WAIT, {0}, 0},                 {TW_XDNA_GET_ARRAY, {16}, 0},
+    {TW_DRM_VERSION, {24, 40, 56}, 0},
+    {TW_DRM_GEM_CLOSE, {0}, 0},
+    {TW_DRM_TIMELINE_WAIT, {0}, 0},
+    {TW_XDNA_CREATE_CONTEXT, {16}, 0},
+    {TW_XDNA_DESTROY_CONTEXT, {0}, 0},
+    {TW_XDNA_CONFIG_CONTEXT, {8}, 0},
+    {TW_XDNA_CREATE_BUFFER, {0}, 16},
+    {TW_XDNA_BUFFER_INFO, {0}, 0},
+    {TW_XDNA_SYNC_BUFFER, {0}, 0},
+    {TW_XDNA_EXECUTE, {32}, 0},
+    {TW_XDNA_GET_INFO, {8}, 0},
+    {TW_XDNA_SET_STATE, {8}, 0},
+    {TW_XDNA_WAIT, {0}, 0},
+    {TW_XDNA_GET_ARRAY, {16}, 0},
 };
 
 static int call(struct world *w, uint32_t request, void *argument)

@@ -6,24 +6,23 @@
 
 /* As fuzz_driver.c reads them: two choices, then steps: a number, and what that step reads. */
 static const unsigned char prepared[] = {
-    8, 1, 0,                                                               /* coherent, prepared; the code says: done */
-    5, 1, 1, 0, 10, 0, 0, 0, 3, 0, 0, 4, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0,  /* START_CU in the first command */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    6, 1, 4, 2, 6, 7, 6, 7, 6, 7, 6, 7, 0,                                 /* executed with both memories */
-    6, 1, 4, 2, 6, 7, 6, 7, 6, 7, 6, 7, 0,
-    9, 1, 0,                                                               /* asleep and awake */
-    6, 1, 4, 2, 6, 7, 6, 7, 6, 7, 6, 7, 0,
+    8, 1, 0,                                                              /* coherent, prepared; the code says: done */
+    5, 1, 1, 0, 10, 0, 0, 0, 3, 0, 0, 4, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, /* START_CU in the first command */
+    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 1, 4, 2, 6, 7, 6, 7,
+    6, 7, 6, 7, 0,                                   /* executed with both memories */
+    6, 1, 4, 2, 6,  7, 6, 7, 6, 7, 6, 7, 0, 9, 1, 0, /* asleep and awake */
+    6, 1, 4, 2, 6,  7, 6, 7, 6, 7, 6, 7, 0,
 };
 
 static const unsigned char built[] = {
-    0, 0,                                                       /* options, nothing prepared */
-    0, 2, 0, 0, 0, 0, 0,                                        /* heap: handle 1 */
-    2, 0, 0, 1, 1,                                              /* mapped */
-    0, 3, 0, 16, 0, 0, 0, 0, 3, 0, 16, 0, 0, 0,                 /* device buffers 2, 3 */
-    1, 16, 2, 0, 0,                                             /* context 1 with CU 2 */
-    0, 4, 255, 15, 0, 0, 0, 0, 1, 255, 15, 0, 0, 0,             /* command 4, share 5 */
-    2, 1, 0, 4, 0, 7, 2, 2, 0, 5, 0, 7,                         /* mapped */
-    6, 1, 4, 1, 5, 5, 5, 5, 5, 5, 5, 5, 0,
+    0, 0,                                            /* options, nothing prepared */
+    0, 2,  0,   0,  0, 0, 0,                         /* heap: handle 1 */
+    2, 0,  0,   1,  1,                               /* mapped */
+    0, 3,  0,   16, 0, 0, 0, 0, 3, 0,   16, 0, 0, 0, /* device buffers 2, 3 */
+    1, 16, 2,   0,  0,                               /* context 1 with CU 2 */
+    0, 4,  255, 15, 0, 0, 0, 0, 1, 255, 15, 0, 0, 0, /* command 4, share 5 */
+    2, 1,  0,   4,  0, 7, 2, 2, 0, 5,   0,  7,       /* mapped */
+    6, 1,  4,   1,  5, 5, 5, 5, 5, 5,   5,  5, 0,
 };
 
 enum { SEED_BYTES = 600, SEEDS = 24 };

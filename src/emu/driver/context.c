@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's solver: operations of a column in a cycle, the highest clock in MHz, and how much it wants in reserve. */
+/* The driver's solver: operations of a column in a cycle, the highest clock in MHz, and how much it wants in reserve.
+ */
 enum { COLUMN_OPERATIONS = 2048, CLOCK_MHZ = 1600, RESERVE_FACTOR = 2 };
 
 struct tw_drv_context *tw_drv_context_find(const struct tw_drv_file *file, uint32_t handle)

@@ -33,8 +33,11 @@ void tw_drv_log(struct tw_emu_driver *driver, const char *fmt, ...)
 
 static void init_partitions(struct tw_emu_driver *driver)
 {
-    for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++)
-        driver->partitions[i] = (struct tw_drv_partition){.driver = driver, .start = i, .hung = DRV_NEVER};
+    for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++) {
+        struct tw_drv_partition *p = &driver->partitions[i];
+        *p = (struct tw_drv_partition){.driver = driver, .start = i, .hung = DRV_NEVER};
+        pthread_cond_init(&p->work, NULL);
+    }
 }
 
 static void init_calls(struct tw_emu_driver *driver)
@@ -70,7 +73,7 @@ int tw_emu_driver_create(const struct tw_emu_driver_options *options, struct tw_
     driver->copy_fd = -1;
     pthread_mutex_init(&driver->lock, NULL);
     pthread_mutex_init(&driver->copy_lock, NULL);
-    pthread_cond_init(&driver->work, NULL);
+    pthread_cond_init(&driver->changed, NULL);
     init_partitions(driver);
     init_calls(driver);
     int r = init_firmware(driver, err);
@@ -105,7 +108,9 @@ void tw_emu_driver_free(struct tw_emu_driver *driver)
     drop_mappings(driver);
     tw_drv_user_free(driver);
     tw_drv_port_free(driver->port);
-    pthread_cond_destroy(&driver->work);
+    for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++)
+        pthread_cond_destroy(&driver->partitions[i].work);
+    pthread_cond_destroy(&driver->changed);
     pthread_mutex_destroy(&driver->copy_lock);
     pthread_mutex_destroy(&driver->lock);
     free(driver);

@@ -1,7 +1,7 @@
 /*
- * The emulated kernel driver: the table of calls (uapi/calls.h) of a machine that has an NPU1 and the driver amdxdna. It
- * keeps the driver's rules and refuses what the real one refuses with the same errno value, so that a client which works
- * here has been held to them. Behind it stand emulated firmware and array.
+ * The emulated kernel driver: the table of calls (uapi/calls.h) of a machine that has an NPU1 and the driver amdxdna.
+ * It keeps the driver's rules and refuses what the real one refuses with the same errno value, so that a client which
+ * works here has been held to them. Behind it stand emulated firmware and array.
  *
  * One emulated device serves all files that are opened through the table, in any number of threads. Its time is
  * modelled: the time that commands take in the array decides when the driver takes one for hung, never a clock on the
@@ -17,11 +17,11 @@ struct tw_emu_driver;
 
 /* Which kernel it behaves as; they differ in what DRM's VERSION says and in the queries that exist. */
 enum tw_emu_kernel {
-    TW_EMU_KERNEL_7_3,        /* driver 0.10 */
-    TW_EMU_KERNEL_7_1,        /* driver 0.8 */
-    TW_EMU_KERNEL_6_14,       /* driver 0.0: no GET_ARRAY, no debug buffers, no resources */
+    TW_EMU_KERNEL_7_3,         /* driver 0.10 */
+    TW_EMU_KERNEL_7_1,         /* driver 0.8 */
+    TW_EMU_KERNEL_6_14,        /* driver 0.0: no GET_ARRAY, no debug buffers, no resources */
     TW_EMU_KERNEL_OUT_OF_TREE, /* AMD's driver outside the kernel tree: as 7.3, and WAIT works */
-    TW_EMU_KERNEL_2024,       /* the driver before it went into the kernel, 1.0: other numbers, to be refused */
+    TW_EMU_KERNEL_2024,        /* the driver before it went into the kernel, 1.0: other numbers, to be refused */
     TW_EMU_KERNELS
 };
 
@@ -34,11 +34,11 @@ enum tw_emu_recovery {
 
 /* One command for the firmware. */
 struct tw_emu_work {
-    int program;            /* from add_program */
-    uint32_t opcode;        /* a kernel's first argument: what control code is */
-    int host_patched;       /* START_NPU: descriptors hold the array's addresses already */
+    int program;      /* from add_program */
+    uint32_t opcode;  /* a kernel's first argument: what control code is */
+    int host_patched; /* START_NPU: descriptors hold the array's addresses already */
     const unsigned char *code;
-    size_t code_bytes;      /* 0: none */
+    size_t code_bytes;       /* 0: none */
     const uint64_t *buffers; /* addresses of the kernel's buffers */
     size_t n_buffers;
     uint64_t limit; /* cycles after which it need not go on */
@@ -73,11 +73,11 @@ struct tw_emu_driver_options {
      * flush; in between, both see what was there before. 1: both always see the same.
      */
     int coherent;
-    const char *node; /* NULL: "/dev/accel/accel0" */
-    int open_error;   /* errno value that opening the node fails with, as EACCES; 0: it opens */
-    int root;         /* the process may set power modes */
+    const char *node;    /* NULL: "/dev/accel/accel0" */
+    int open_error;      /* errno value that opening the node fails with, as EACCES; 0: it opens */
+    int root;            /* the process may set power modes */
     int lock_limit_zero; /* the process may not lock memory: no buffers of user memory */
-    unsigned hang_ms; /* the module's parameter tdr_timeout_ms; 0: TW_XDNA_HANG_MS */
+    unsigned hang_ms;    /* the module's parameter tdr_timeout_ms; 0: TW_XDNA_HANG_MS */
     int hangs_for_ever;  /* tdr_timeout_ms=0: a hung command stays until its context goes */
     enum tw_emu_recovery recovery;
     int old_firmware; /* protocol 5.7 instead of 5.8: other slots, so that more commands fit a chain */
@@ -85,7 +85,8 @@ struct tw_emu_driver_options {
     const struct tw_emu_firmware *firmware; /* NULL: the emulated array. Lives as long as the driver */
     const struct tw_unknown *unknown;       /* of the emulated array. NULL: the defaults */
     int strict;                             /* of its cores */
-    /* What the real driver writes to the kernel's log, one sentence a call; may be called by several threads at once. */
+    /* What the real driver writes to the kernel's log, one sentence a call; may be called by several threads at once.
+     */
     void (*log)(void *arg, const char *sentence);
     void *log_arg;
 };

@@ -55,7 +55,9 @@ static void enqueue(struct tw_drv_context *context, struct tw_drv_job *job)
     *context->jobs_end = job;
     context->jobs_end = &job->next;
     context->outstanding++;
-    tw_drv_wake(context->file->driver);
+    tw_drv_partition_wake(context->partition);
+    if (context->file->driver->waiters != NULL)
+        tw_drv_wake(context->file->driver); /* somebody may wait for this point to be submitted */
 }
 
 static int submit(struct tw_drv_file *file, struct tw_xdna_execute *args, struct tw_drv_job *job)

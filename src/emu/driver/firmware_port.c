@@ -64,8 +64,8 @@ static int run(void *context, const struct tw_emu_work *work, struct tw_emu_resu
     if (r == 0)
         result->end = TW_EMU_DONE;
     else
-        result->end = report.status == TW_FIRMWARE_OK || report.status == TW_FIRMWARE_NO_ANSWER ? TW_EMU_HUNG
-                                                                                                 : TW_EMU_FAILED;
+        result->end =
+            report.status == TW_FIRMWARE_OK || report.status == TW_FIRMWARE_NO_ANSWER ? TW_EMU_HUNG : TW_EMU_FAILED;
     return r;
 }
 

@@ -38,10 +38,13 @@ static void wait_for_ever(const struct tw_drv_partition *p, const struct tw_drv_
 int tw_drv_hang(struct tw_drv_partition *p, const struct tw_drv_job *job, uint64_t end)
 {
     struct tw_emu_driver *driver = p->driver;
+    if (driver->options.hangs_for_ever && end == DRV_NEVER) {
+        wait_for_ever(p, job);
+        return 1;
+    }
     if (driver->options.hangs_for_ever) {
-        if (end == DRV_NEVER)
-            wait_for_ever(p, job);
-        return end == DRV_NEVER;
+        p->time = end;
+        return 0;
     }
     uint64_t patience = (uint64_t)driver->options.hang_ms * 1000000;
     p->hung = p->time + patience;

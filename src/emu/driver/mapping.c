@@ -76,7 +76,9 @@ static int map_buffer(struct tw_drv_file *file, void *address, size_t size, int 
         free(m);
         return r;
     }
-    *m = (struct tw_drv_mapping){.address = (uintptr_t)*mapped, .bytes = size, .buffer = buffer};
+    uint64_t pages =
+        (size + (uint64_t)DRV_PAGE - 1) / DRV_PAGE * DRV_PAGE; /* as buffers are: the system maps no less */
+    *m = (struct tw_drv_mapping){.address = (uintptr_t)*mapped, .bytes = pages, .buffer = buffer};
     forget(driver, m->address, m->bytes);
     append(driver, m);
     return 0;

@@ -116,8 +116,8 @@ void tw_drv_memory_store(struct tw_drv_buffer *buffer, uint64_t offset, const vo
 }
 
 /*
- * User memory that both see the same: the device works on a copy, as pages cannot be held here, and what it changed goes
- * back when the command is over. Addresses that have gone meanwhile are nobody's any more.
+ * User memory that both see the same: the device works on a copy, as pages cannot be held here, and what it changed
+ * goes back when the command is over. Addresses that have gone meanwhile are nobody's any more.
  */
 static void exchange(struct tw_drv_buffer *buffer)
 {

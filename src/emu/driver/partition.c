@@ -56,7 +56,7 @@ static void *serve(void *arg)
     while (!driver->stopping) {
         struct tw_drv_job *job = driver->paused > 0 ? NULL : next_job(p);
         if (job == NULL) {
-            pthread_cond_wait(&driver->work, &driver->lock);
+            pthread_cond_wait(&p->work, &driver->lock);
             continue;
         }
         p->running = job;
@@ -66,6 +66,18 @@ static void *serve(void *arg)
     }
     pthread_mutex_unlock(&driver->lock);
     return NULL;
+}
+
+void tw_drv_partition_wake(struct tw_drv_partition *p)
+{
+    pthread_cond_signal(&p->work);
+}
+
+static void wake_partitions(struct tw_emu_driver *driver)
+{
+    for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++)
+        tw_drv_partition_wake(&driver->partitions[i]);
+    tw_drv_wake(driver);
 }
 
 int tw_drv_partition_take(struct tw_drv_context *context)
@@ -115,14 +127,14 @@ void tw_drv_pause(struct tw_emu_driver *driver)
 void tw_drv_resume(struct tw_emu_driver *driver)
 {
     driver->paused--;
-    tw_drv_wake(driver);
+    wake_partitions(driver);
 }
 
 void tw_drv_partitions_stop(struct tw_emu_driver *driver)
 {
     pthread_mutex_lock(&driver->lock);
     driver->stopping = 1;
-    tw_drv_wake(driver);
+    wake_partitions(driver);
     pthread_mutex_unlock(&driver->lock);
     for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++)
         if (driver->partitions[i].started)

@@ -22,7 +22,7 @@ static const struct tw_xdna_aie_metadata metadata = {
 static const struct {
     uint32_t npu, array;
 } clocks[] = {
-    [TW_XDNA_POWER_DEFAULT] = {600, 1024}, [TW_XDNA_POWER_LOW] = {400, 800},     [TW_XDNA_POWER_MEDIUM] = {600, 1024},
+    [TW_XDNA_POWER_DEFAULT] = {600, 1024}, [TW_XDNA_POWER_LOW] = {400, 800},    [TW_XDNA_POWER_MEDIUM] = {600, 1024},
     [TW_XDNA_POWER_HIGH] = {847, 1600},    [TW_XDNA_POWER_TURBO] = {847, 1600},
 };
 
@@ -72,11 +72,16 @@ static int get_clocks(struct tw_drv_file *file, struct tw_xdna_info *args)
     return answer(file, args, &answered, sizeof answered);
 }
 
+/* Drivers before GET_ARRAY want room for all and tell what it took; later ones fill the room and tell what is left. */
 static int get_contexts(struct tw_drv_file *file, struct tw_xdna_info *args)
 {
+    const struct tw_emu_driver *driver = file->driver;
+    int tells_rest = tw_drv_personality(driver)->get_array;
     uint32_t n = args->bytes / sizeof(struct tw_xdna_context_info);
     uint32_t done = 0;
-    for (const struct tw_drv_context *c = file->driver->contexts; c != NULL && done < n; c = c->next) {
+    if (!tells_rest && n < driver->n_contexts)
+        return -EINVAL;
+    for (const struct tw_drv_context *c = driver->contexts; c != NULL && done < n; c = c->next) {
         struct tw_xdna_context_info info = {
             .context = c->handle,
             .start_column = c->partition->start,
@@ -90,7 +95,8 @@ static int get_contexts(struct tw_drv_file *file, struct tw_xdna_info *args)
             return -EFAULT;
         done++;
     }
-    args->bytes -= done * (uint32_t)sizeof(struct tw_xdna_context_info); /* the driver tells what is left of the room */
+    uint32_t used = done * (uint32_t)sizeof(struct tw_xdna_context_info);
+    args->bytes = tells_rest ? args->bytes - used : used;
     return 0;
 }
 
@@ -131,18 +137,12 @@ static int not_there(struct tw_drv_file *file, struct tw_xdna_info *args)
 }
 
 static int (*const queries[])(struct tw_drv_file *file, struct tw_xdna_info *args) = {
-    [TW_XDNA_QUERY_AIE_STATUS] = get_status,
-    [TW_XDNA_QUERY_AIE_METADATA] = get_metadata,
-    [TW_XDNA_QUERY_AIE_VERSION] = get_aie_version,
-    [TW_XDNA_QUERY_CLOCKS] = get_clocks,
-    [TW_XDNA_QUERY_SENSORS] = not_there,
-    [TW_XDNA_QUERY_CONTEXTS] = get_contexts,
-    [TW_XDNA_QUERY_FIRMWARE] = get_firmware,
-    [TW_XDNA_QUERY_POWER_MODE] = get_power_mode,
-    [TW_XDNA_QUERY_TELEMETRY] = not_there,
-    [TW_XDNA_QUERY_FORCE_PREEMPT] = not_there,
-    [TW_XDNA_QUERY_RESOURCES] = get_resources,
-    [TW_XDNA_QUERY_FRAME_PREEMPT] = not_there,
+    [TW_XDNA_QUERY_AIE_STATUS] = get_status,       [TW_XDNA_QUERY_AIE_METADATA] = get_metadata,
+    [TW_XDNA_QUERY_AIE_VERSION] = get_aie_version, [TW_XDNA_QUERY_CLOCKS] = get_clocks,
+    [TW_XDNA_QUERY_SENSORS] = not_there,           [TW_XDNA_QUERY_CONTEXTS] = get_contexts,
+    [TW_XDNA_QUERY_FIRMWARE] = get_firmware,       [TW_XDNA_QUERY_POWER_MODE] = get_power_mode,
+    [TW_XDNA_QUERY_TELEMETRY] = not_there,         [TW_XDNA_QUERY_FORCE_PREEMPT] = not_there,
+    [TW_XDNA_QUERY_RESOURCES] = get_resources,     [TW_XDNA_QUERY_FRAME_PREEMPT] = not_there,
 };
 
 int tw_drv_get_info(struct tw_drv_file *file, void *argument)

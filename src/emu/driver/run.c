@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    NS_OF_CYCLE = 1, /* the array's clock is 1 GHz */
+    NS_OF_CYCLE = 1,  /* the array's clock is 1 GHz */
     REARM_FACTOR = 8, /* so many times the hang time a command is followed when others may make the driver wait on */
     TRANSACTION_OPCODE = TW_XDNA_KERNEL_TXN,
     TRANSACTION_HEAD = 16, /* bytes, the last four of them the whole's size */

@@ -1,7 +1,7 @@
 /*
- * What the parts of the emulated driver share. One lock guards all of it; functions are called with the lock held unless
- * they say otherwise, and return negative errno values as ioctls do. It is let go only while the firmware runs and while
- * a call waits.
+ * What the parts of the emulated driver share. One lock guards all of it; functions are called with the lock held
+ * unless they say otherwise, and return negative errno values as ioctls do. It is let go only while the firmware runs
+ * and while a call waits.
  */
 #ifndef TW_EMU_DRIVER_STATE_H
 #define TW_EMU_DRIVER_STATE_H
@@ -21,8 +21,9 @@ enum tw_drv_limit {
     DRV_WINDOWS = TW_XDNA_OUTSTANDING, /* of a context: where the kernel puts commands for the firmware */
     DRV_CONTEXT_HANDLES = 255,
     DRV_FIRST_COLUMN = 1,
-    DRV_COLUMNS_MODELLED = 4, /* of a context: column 0 cannot reach the host, and the firmware of the emulator needs that */
-    DRV_FD_BASE = 1 << 28     /* far above what the system gives */
+    DRV_COLUMNS_MODELLED =
+        4, /* of a context: column 0 cannot reach the host, and the firmware of the emulator needs that */
+    DRV_FD_BASE = 1 << 28 /* far above what the system gives */
 };
 
 /* mmap offsets begin where DRM's do, at page 0x100000. */
@@ -46,7 +47,8 @@ struct tw_drv_buffer {
     unsigned char *host; /* NULL: user memory */
     unsigned char *device;
     unsigned char *clean; /* NULL: host and device are the same memory */
-    unsigned char *settled; /* a bit for each line that was flushed once; before that it is dirty with the kernel's zeros */
+    unsigned char
+        *settled; /* a bit for each line that was flushed once; before that it is dirty with the kernel's zeros */
     uint64_t host_address; /* where the process sees it, TW_XDNA_NOWHERE when nowhere */
     int is_user_memory;
     unsigned mappings;
@@ -101,7 +103,7 @@ struct tw_drv_context {
     struct tw_drv_buffer *windows[DRV_WINDOWS];
     unsigned n_cus;
     struct tw_drv_cu cus[TW_XDNA_CUS];
-    void *firmware;  /* NULL: none yet, or lost */
+    void *firmware;   /* NULL: none yet, or lost */
     int channel_lost; /* the firmware did not take it back */
     int dying;
     uint64_t deadline; /* of a dying context: no command begins later */
@@ -124,6 +126,7 @@ struct tw_drv_partition {
     struct tw_drv_job *running;
     uint64_t hung; /* when the driver will look at the hung command; DRV_NEVER: none hangs */
     pthread_t thread;
+    pthread_cond_t work; /* for the thread: there may be something to do */
     int started;
 };
 
@@ -159,7 +162,7 @@ struct tw_emu_driver {
     void *port; /* of firmware_port.c */
     struct tw_calls calls;
     pthread_mutex_t lock;
-    pthread_cond_t work; /* for partitions' threads: something has changed */
+    pthread_cond_t changed; /* for all that wait for others inside the driver */
     struct tw_drv_waiter *waiters;
     struct tw_drv_file *files;
     int last_fd;
@@ -191,7 +194,7 @@ const struct tw_drv_personality *tw_drv_personality(const struct tw_emu_driver *
 void tw_drv_log(struct tw_emu_driver *driver, const char *fmt, ...) TW_PRINTF(2, 3);
 
 /* timeline.c: waiting of calls. */
-void tw_drv_wake(struct tw_emu_driver *driver);
+void tw_drv_wake(struct tw_emu_driver *driver); /* all but idle partitions */
 /* Waits until somebody wakes, a signal comes (-EINTR) or CLOCK_MONOTONIC has come to a time (-ETIME). */
 int tw_drv_wait(struct tw_emu_driver *driver, int64_t deadline);
 /* Waits for others inside the driver, whatever signals come. */
@@ -262,6 +265,7 @@ void tw_drv_partition_give(struct tw_drv_context *context);
 /* Lets running commands end and holds back all others; for the same thread more than once. */
 void tw_drv_pause(struct tw_emu_driver *driver);
 void tw_drv_resume(struct tw_emu_driver *driver);
+void tw_drv_partition_wake(struct tw_drv_partition *partition); /* it has something to do */
 int tw_drv_partition_idle(const struct tw_drv_partition *partition);
 void tw_drv_partitions_stop(struct tw_emu_driver *driver); /* without the lock */
 
@@ -297,10 +301,10 @@ struct tw_drv_slot {
 uint32_t tw_drv_slot_next(const struct tw_drv_window *window, int old_firmware, size_t *at, struct tw_drv_slot *slot);
 
 enum tw_drv_status { /* the firmware's answers, by the numbers in the driver */
-    DRV_STATUS_BAD_INSTRUCTION = 0x3000002,
-    DRV_STATUS_LOAD_FAILED = 0x3000003,
-    DRV_STATUS_BAD_BUFFER = 0x4000001,
-    DRV_STATUS_BAD_PARAMETER = 0x4000003
+                     DRV_STATUS_BAD_INSTRUCTION = 0x3000002,
+                     DRV_STATUS_LOAD_FAILED = 0x3000003,
+                     DRV_STATUS_BAD_BUFFER = 0x4000001,
+                     DRV_STATUS_BAD_PARAMETER = 0x4000003
 };
 
 /* run.c: does the first job of its context, in the partition's thread. */

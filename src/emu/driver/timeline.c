@@ -9,7 +9,7 @@ void tw_drv_wake(struct tw_emu_driver *driver)
 {
     for (struct tw_drv_waiter *w = driver->waiters; w != NULL; w = w->next)
         sem_post(&w->woken);
-    pthread_cond_broadcast(&driver->work);
+    pthread_cond_broadcast(&driver->changed);
 }
 
 static int64_t now_ns(void)
@@ -65,7 +65,7 @@ int tw_drv_wait(struct tw_emu_driver *driver, int64_t deadline)
 
 void tw_drv_wait_always(struct tw_emu_driver *driver)
 {
-    pthread_cond_wait(&driver->work, &driver->lock);
+    pthread_cond_wait(&driver->changed, &driver->lock);
 }
 
 void tw_drv_timeline_put(struct tw_drv_timeline *timeline)

@@ -82,8 +82,7 @@ static int copy(const struct scripted *s, const struct tw_emu_work *work, uint32
 
 static int count(struct scripted *s, const struct tw_emu_work *work)
 {
-    unsigned char *to =
-        work->n_buffers < 1 ? NULL : s->host.find(s->host.arg, work->buffers[0] + HOST_OFFSET, 4, 1);
+    unsigned char *to = work->n_buffers < 1 ? NULL : s->host.find(s->host.arg, work->buffers[0] + HOST_OFFSET, 4, 1);
     if (to == NULL)
         return -1;
     tw_store_u32(to, ++s->counter);
@@ -144,22 +143,39 @@ static int run(void *context, const struct tw_emu_work *work, struct tw_emu_resu
 const struct tw_emu_firmware rig_firmware = {
     .create = create, .destroy = destroy, .add_program = add_program, .run = run};
 
-void rig_create(struct rig *rig, const struct tw_emu_driver_options *options)
+static void create_with(struct rig *rig, const struct tw_emu_driver_options *options,
+                        const struct tw_emu_firmware *chosen)
 {
     struct tw_emu_driver_options o = options != NULL ? *options : (struct tw_emu_driver_options){0};
     struct tw_error err;
     *rig = (struct rig){.fd = -1};
-    o.firmware = &rig_firmware;
+    o.firmware = chosen;
     assert_int_equal(tw_emu_driver_create(&o, &rig->driver, &err), 0);
     rig->calls = tw_emu_driver_calls(rig->driver);
     rig->fd = rig->calls->open(rig->calls->context, rig_node, O_RDWR | O_CLOEXEC);
 }
 
-void rig_with_heap(struct rig *rig, const struct tw_emu_driver_options *options)
+void rig_create(struct rig *rig, const struct tw_emu_driver_options *options)
 {
-    rig_create(rig, options);
+    create_with(rig, options, &rig_firmware);
+}
+
+static void add_heap(struct rig *rig)
+{
     assert_int_equal(rig_new_buffer(rig, TW_XDNA_HEAP, TW_XDNA_HEAP_BYTES, &rig->heap_handle), 0);
     assert_int_equal(rig_map_heap(rig, 0), 0);
+}
+
+void rig_with_heap(struct rig *rig, const struct tw_emu_driver_options *options)
+{
+    create_with(rig, options, &rig_firmware);
+    add_heap(rig);
+}
+
+void rig_on_array(struct rig *rig, const struct tw_emu_driver_options *options)
+{
+    create_with(rig, options, NULL);
+    add_heap(rig);
 }
 
 void rig_second(struct rig *rig, const struct rig *first)
@@ -167,8 +183,7 @@ void rig_second(struct rig *rig, const struct rig *first)
     *rig = (struct rig){.driver = first->driver, .calls = first->calls, .fd_is_shared = 1};
     rig->fd = rig->calls->open(rig->calls->context, rig_node, O_RDWR | O_CLOEXEC);
     assert_true(rig->fd >= 0);
-    assert_int_equal(rig_new_buffer(rig, TW_XDNA_HEAP, TW_XDNA_HEAP_BYTES, &rig->heap_handle), 0);
-    assert_int_equal(rig_map_heap(rig, 0), 0);
+    add_heap(rig);
 }
 
 void rig_free(struct rig *rig)
@@ -211,9 +226,8 @@ int rig_map_heap(struct rig *rig, size_t shift)
 {
     void *context = rig->calls->context;
     void *mapped;
-    assert_int_equal(rig->calls->mmap(context, NULL, 2 * TW_XDNA_HEAP_BYTES, PROT_NONE, MAP_PRIVATE, -1, 0,
-                                      &rig->reserved),
-                     0);
+    assert_int_equal(
+        rig->calls->mmap(context, NULL, 2 * TW_XDNA_HEAP_BYTES, PROT_NONE, MAP_PRIVATE, -1, 0, &rig->reserved), 0);
     uintptr_t at = ((uintptr_t)rig->reserved + TW_XDNA_HEAP_BYTES - 1) / TW_XDNA_HEAP_BYTES * TW_XDNA_HEAP_BYTES;
     int r = rig->calls->mmap(context, (void *)(at + shift), TW_XDNA_HEAP_BYTES - shift, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_FIXED, rig->fd, rig_info(rig, rig->heap_handle).map_offset, &mapped);
@@ -260,19 +274,24 @@ int rig_try_context(const struct rig *rig, uint32_t tiles, struct tw_xdna_create
     return rig_ioctl(rig, TW_XDNA_CREATE_CONTEXT, made);
 }
 
-struct rig_context rig_context(const struct rig *rig, unsigned columns)
+struct rig_context rig_context_of(const struct rig *rig, unsigned columns, const void *pdi, size_t bytes)
 {
     struct tw_xdna_create_context made;
     struct rig_context c;
     assert_int_equal(rig_try_context(rig, columns * TW_XDNA_CORE_ROWS, &made), 0);
     c.handle = made.handle;
     c.syncobj = made.syncobj;
-    c.pdi = rig_buffer(rig, TW_XDNA_DEVICE, 4096);
-    memcpy(c.pdi.host, "good", 4);
+    c.pdi = rig_buffer(rig, TW_XDNA_DEVICE, bytes);
+    memcpy(c.pdi.host, pdi, bytes);
     rig_flush(rig, &c.pdi);
     struct tw_xdna_cus cus = {.count = 1, .cu = {{.buffer = c.pdi.handle}}};
     assert_int_equal(rig_config(rig, c.handle, &cus, 16), 0);
     return c;
+}
+
+struct rig_context rig_context(const struct rig *rig, unsigned columns)
+{
+    return rig_context_of(rig, columns, "good", 4);
 }
 
 int rig_destroy(const struct rig *rig, uint32_t handle)

@@ -27,9 +27,9 @@ struct rig {
     const struct tw_calls *calls;
     int fd;
     uint32_t heap_handle;
-    unsigned char *heap;    /* NULL: none */
-    void *reserved;         /* address space that the heap lies in */
-    int fd_is_shared;       /* the driver belongs to another rig */
+    unsigned char *heap; /* NULL: none */
+    void *reserved;      /* address space that the heap lies in */
+    int fd_is_shared;    /* the driver belongs to another rig */
 };
 
 extern const struct tw_emu_firmware rig_firmware;
@@ -42,6 +42,8 @@ void rig_open_gate(void);
 void rig_create(struct rig *rig, const struct tw_emu_driver_options *options);
 /* As rig_create, with a heap that is mapped. */
 void rig_with_heap(struct rig *rig, const struct tw_emu_driver_options *options);
+/* As rig_with_heap, on the emulated array. */
+void rig_on_array(struct rig *rig, const struct tw_emu_driver_options *options);
 /* Another open file of a rig's driver, with a heap. */
 void rig_second(struct rig *rig, const struct rig *first);
 void rig_free(struct rig *rig);
@@ -71,6 +73,7 @@ struct rig_context {
     struct rig_buffer pdi;
 };
 struct rig_context rig_context(const struct rig *rig, unsigned columns);
+struct rig_context rig_context_of(const struct rig *rig, unsigned columns, const void *pdi, size_t bytes);
 int rig_destroy(const struct rig *rig, uint32_t handle);
 int rig_config(const struct rig *rig, uint32_t handle, const struct tw_xdna_cus *cus, uint32_t bytes);
 

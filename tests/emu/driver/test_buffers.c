@@ -246,12 +246,9 @@ static void sync(void **state)
         struct tw_xdna_sync_buffer args;
         int expected;
     } rows[] = {
-        {{b.handle, TW_XDNA_TO_DEVICE, 0, 8192}, 0},
-        {{b.handle, TW_XDNA_TO_DEVICE, 4096, 99999}, 0},
-        {{b.handle, TW_XDNA_TO_DEVICE, 8192, 1}, -EINVAL},
-        {{b.handle, TW_XDNA_TO_DEVICE, 1, UINT64_MAX}, -EINVAL},
-        {{d.handle, TW_XDNA_TO_DEVICE, 0, 8192}, 0},
-        {{d.handle, TW_XDNA_TO_DEVICE, 8192, 1}, -EINVAL},
+        {{b.handle, TW_XDNA_TO_DEVICE, 0, 8192}, 0},         {{b.handle, TW_XDNA_TO_DEVICE, 4096, 99999}, 0},
+        {{b.handle, TW_XDNA_TO_DEVICE, 8192, 1}, -EINVAL},   {{b.handle, TW_XDNA_TO_DEVICE, 1, UINT64_MAX}, -EINVAL},
+        {{d.handle, TW_XDNA_TO_DEVICE, 0, 8192}, 0},         {{d.handle, TW_XDNA_TO_DEVICE, 8192, 1}, -EINVAL},
         {{b.handle, TW_XDNA_FROM_DEVICE, 0, 8192}, -EINVAL}, /* it has flushed, and says so like this */
         {{d.handle, TW_XDNA_FROM_DEVICE, 0, 8192}, -EINVAL},
     };

@@ -299,8 +299,7 @@ static void cu_masks(void **state)
     assert_int_equal(run(&b, 2), TW_PACKET_COMPLETED);
     unsigned char payload[36];
     memcpy(payload, b.command.host + 8, sizeof payload);
-    rig_set_word(&b.command, 0,
-                 tw_packet_header(TW_PACKET_START_CU, 3 + 9) | 2u << TW_PACKET_EXTRA_MASKS_SHIFT);
+    rig_set_word(&b.command, 0, tw_packet_header(TW_PACKET_START_CU, 3 + 9) | 2u << TW_PACKET_EXTRA_MASKS_SHIFT);
     rig_set_word(&b.command, 1, 0);
     rig_set_word(&b.command, 2, 1);
     rig_set_word(&b.command, 3, 0);

@@ -116,8 +116,7 @@ static void the_seventh(void **state)
 static unsigned start_column(const struct rig *rig, uint32_t handle)
 {
     struct tw_xdna_context_info infos[TW_XDNA_CONTEXTS] = {{0}};
-    struct tw_xdna_info args = {
-        .query = TW_XDNA_QUERY_CONTEXTS, .bytes = sizeof infos, .buffer = (uintptr_t)infos};
+    struct tw_xdna_info args = {.query = TW_XDNA_QUERY_CONTEXTS, .bytes = sizeof infos, .buffer = (uintptr_t)infos};
     assert_int_equal(rig_ioctl(rig, TW_XDNA_GET_INFO, &args), 0);
     for (unsigned i = 0; i < TW_XDNA_CONTEXTS; i++)
         if (infos[i].context == handle)
@@ -270,10 +269,10 @@ static void debug_buffers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_contexts), cmocka_unit_test(the_heap_comes_first),
-        cmocka_unit_test(full_heap),        cmocka_unit_test(what_comes_back),
-        cmocka_unit_test(the_seventh),      cmocka_unit_test(columns),
-        cmocka_unit_test(four_columns_share), cmocka_unit_test(handles_go_round),
+        cmocka_unit_test(refused_contexts),    cmocka_unit_test(the_heap_comes_first),
+        cmocka_unit_test(full_heap),           cmocka_unit_test(what_comes_back),
+        cmocka_unit_test(the_seventh),         cmocka_unit_test(columns),
+        cmocka_unit_test(four_columns_share),  cmocka_unit_test(handles_go_round),
         cmocka_unit_test(refused_destruction), cmocka_unit_test(refused_cus),
         cmocka_unit_test(debug_buffers),
     };

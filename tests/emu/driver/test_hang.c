@@ -55,8 +55,7 @@ static uint64_t submit(struct bench *b, const struct rig_context *context, unsig
 {
     uint64_t sequence;
     rig_packet(&b->commands[command], code, &b->out, 1);
-    assert_int_equal(
-        rig_submit(&b->rig, context->handle, &b->commands[command], &b->out.handle, 1, &sequence), 0);
+    assert_int_equal(rig_submit(&b->rig, context->handle, &b->commands[command], &b->out.handle, 1, &sequence), 0);
     return sequence;
 }
 
@@ -156,6 +155,19 @@ static void waiting_commands_are_aborted(void **state)
         assert_int_equal(rig_word(&b.commands[i], 1), UINT32_MAX);
     }
     assert_int_equal(run(&b, &b.nothing), TW_PACKET_COMPLETED);
+    tear_down(&b);
+}
+
+/* Without the timer a long command just takes its time. */
+static void no_timer(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b, &(struct tw_emu_driver_options){.hangs_for_ever = 1});
+    struct rig_buffer long_one = rig_code(&b.rig, DO_TAKE, 1900 * US_OF_MS);
+    assert_int_equal(run(&b, &long_one), TW_PACKET_COMPLETED);
+    assert_int_equal(run(&b, &long_one), TW_PACKET_COMPLETED);
+    assert_true(tw_emu_driver_time(b.rig.driver) >= 3800 * MS);
     tear_down(&b);
 }
 
@@ -364,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_chain_as_a_whole),
         cmocka_unit_test(the_queue_is_aborted),
         cmocka_unit_test(waiting_commands_are_aborted),
+        cmocka_unit_test(no_timer),
         cmocka_unit_test(destruction_ends_a_hang),
         cmocka_unit_test(destruction_waits_two_seconds),
         cmocka_unit_test(tiles_forget),

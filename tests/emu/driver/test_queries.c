@@ -107,8 +107,7 @@ static void little_room(void **state)
 static int set_mode(const struct rig *rig, uint8_t mode, uint8_t pad)
 {
     struct tw_xdna_power power = {.mode = mode, .pad = {pad}};
-    struct tw_xdna_info args = {
-        .query = TW_XDNA_STATE_POWER_MODE, .bytes = sizeof power, .buffer = (uintptr_t)&power};
+    struct tw_xdna_info args = {.query = TW_XDNA_STATE_POWER_MODE, .bytes = sizeof power, .buffer = (uintptr_t)&power};
     return rig_ioctl(rig, TW_XDNA_SET_STATE, &args);
 }
 
@@ -190,6 +189,33 @@ static void contexts_listed(void **state)
     rig_free(&rig);
 }
 
+static uint32_t bytes_told(enum tw_emu_kernel kernel, uint32_t room, int expected)
+{
+    struct rig rig;
+    struct tw_xdna_context_info infos[4];
+    rig_with_heap(&rig, &(struct tw_emu_driver_options){.kernel = kernel});
+    struct rig_context c = rig_context(&rig, 1);
+    rig_context(&rig, 1);
+    struct tw_xdna_info args = {
+        .query = TW_XDNA_QUERY_CONTEXTS, .bytes = room * (uint32_t)sizeof *infos, .buffer = (uintptr_t)infos};
+    assert_int_equal(rig_ioctl(&rig, TW_XDNA_GET_INFO, &args), expected);
+    if (expected == 0)
+        assert_int_equal(infos[0].context, c.handle);
+    rig_free(&rig);
+    return args.bytes;
+}
+
+/* The old way of asking, whose answer has changed its meaning. */
+static void contexts_listed_of_old(void **state)
+{
+    const uint32_t size = sizeof(struct tw_xdna_context_info);
+    (void)state;
+    assert_int_equal(bytes_told(TW_EMU_KERNEL_6_14, 4, 0), 2 * size);
+    assert_int_equal(bytes_told(TW_EMU_KERNEL_7_3, 3, 0), size);
+    assert_int_equal(bytes_told(TW_EMU_KERNEL_7_3, 1, 0), 0);
+    bytes_told(TW_EMU_KERNEL_6_14, 1, -EINVAL);
+}
+
 static void last_error_and_memory(void **state)
 {
     struct rig rig;
@@ -256,10 +282,15 @@ static void ioctl_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions),        cmocka_unit_test(the_old_driver_is_another),
-        cmocka_unit_test(facts),           cmocka_unit_test(little_room),
-        cmocka_unit_test(power_modes),     cmocka_unit_test(contexts_listed),
-        cmocka_unit_test(last_error_and_memory), cmocka_unit_test(what_old_kernels_lack),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(the_old_driver_is_another),
+        cmocka_unit_test(facts),
+        cmocka_unit_test(little_room),
+        cmocka_unit_test(power_modes),
+        cmocka_unit_test(contexts_listed),
+        cmocka_unit_test(contexts_listed_of_old),
+        cmocka_unit_test(last_error_and_memory),
+        cmocka_unit_test(what_old_kernels_lack),
         cmocka_unit_test(ioctl_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(undisturbed), cmocka_unit_test(disturbed), cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(undisturbed), cmocka_unit_test(disturbed),
+                                       cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

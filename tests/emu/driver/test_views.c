@@ -242,9 +242,14 @@ static void device_buffers_as_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(to_the_device),   cmocka_unit_test(from_the_device), cmocka_unit_test(dirty_lines_win),
-        cmocka_unit_test(fresh_buffers),   cmocka_unit_test(control_code_and_pdis),
-        cmocka_unit_test(by_ioctl),        cmocka_unit_test(coherent),        cmocka_unit_test(user_memory),
+        cmocka_unit_test(to_the_device),
+        cmocka_unit_test(from_the_device),
+        cmocka_unit_test(dirty_lines_win),
+        cmocka_unit_test(fresh_buffers),
+        cmocka_unit_test(control_code_and_pdis),
+        cmocka_unit_test(by_ioctl),
+        cmocka_unit_test(coherent),
+        cmocka_unit_test(user_memory),
         cmocka_unit_test(device_buffers_as_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
