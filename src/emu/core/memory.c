@@ -96,9 +96,25 @@ void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step,
     memcpy(to, f->bytes + op->memory_at, PART_WORD);
 }
 
-/* ---- tables: four addresses at once */
+/*
+ * ---- tables: four addresses at once. A table lies in memory twice, in rows of 16 bytes that take turns, so that two
+ * reads find theirs in different banks. Its addresses count both copies: an address is that of 32 bytes, and half of what
+ * is left over is the place in the row of 16. So AMD's programs use them (a table of 16-bit values is addressed in steps of
+ * 4 bytes, and only then gives theirs); what is read beyond a row's end nobody has shown: zeros here.
+ */
 
-enum { TABLE_READS = 4, TABLE_BYTES = 8, TABLE_ODD = 16 /* the second copy of the table lies in the other bank */ };
+enum { TABLE_READS = 4, TABLE_BYTES = 8, TABLE_ROW = 16 };
+
+static void read_table(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned copy, uint8_t *to)
+{
+    uint32_t row = (address & ~(uint32_t)(2 * TABLE_ROW - 1)) + copy * TABLE_ROW;
+    uint32_t place = address % (2 * TABLE_ROW) / 2, bytes = TABLE_ROW - place;
+    const uint8_t *from = find(c, op, row, TABLE_ROW);
+
+    memset(to, 0, TABLE_BYTES);
+    if (from != NULL)
+        memcpy(to, from + place, bytes < TABLE_BYTES ? bytes : TABLE_BYTES);
+}
 
 void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
@@ -108,14 +124,7 @@ void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, stru
     for (unsigned i = 0; i < TABLE_READS && !c->failed; i++) {
         uint32_t address;
         memcpy(&address, f->bytes + op->data_at + (size_t)(half * TABLE_READS + i) * sizeof address, sizeof address);
-        address = (address & ((1u << TW_ADDRESS_BITS) - 1) & ~mask) | (i % 2 == 1 ? TABLE_ODD : 0);
-        if ((address & (TW_DATA_BYTES - 1)) > TW_DATA_BYTES - TABLE_BYTES) {
-            tw_core_fail(c, TW_E_ARGUMENT, op, "it reads 8 bytes at 0x%05x, beyond the memory's end",
-                         (unsigned)address);
-            return;
-        }
-        const uint8_t *from = find(c, op, address, TABLE_BYTES);
-        if (from != NULL)
-            memcpy(f->bytes + op->memory_at + (size_t)i * TABLE_BYTES, from, TABLE_BYTES);
+        address &= ((1u << TW_ADDRESS_BITS) - 1) & ~mask;
+        read_table(c, op, address, i % 2, f->bytes + op->memory_at + (size_t)i * TABLE_BYTES);
     }
 }
