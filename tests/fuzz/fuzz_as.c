@@ -49,10 +49,24 @@ static void check_rows(const struct tw_assembly *a)
     }
 }
 
+/* Uses out of time are those of bundles of a section, each with some smallest registers. */
+static void check_old(const struct tw_assembly *a)
+{
+    for (size_t i = 0; i < a->n_old; i++) {
+        const struct tw_as_old *o = &a->old[i];
+        const struct tw_as_section *s = &a->sections[o->section];
+        if (o->section >= a->n_sections || o->address < s->address || o->address - s->address >= s->size || o->n == 0)
+            abort();
+        for (size_t k = 0; k < o->n; k++)
+            if (o->leaves[k] >= TW_R_COUNT || tw_registers[o->leaves[k]].n_leaves != 1)
+                abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tw_as_text whole = {"self", (const char *)data, size};
-    const struct tw_as_options options = {.include = include, .arg = &whole};
+    const struct tw_as_options options = {.include = include, .arg = &whole, .one_program = (int)(size & 1)};
     struct tw_assembly *a = NULL;
     struct tw_error err;
 
@@ -65,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code == 0) {
         FILE *out = fopen("/dev/null", "w");
         check_rows(a);
+        check_old(a);
         if (out != NULL) {
             tw_assembly_list(a, out);
             fclose(out);
