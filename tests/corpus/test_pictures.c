@@ -160,11 +160,52 @@ static void edge_detect(void **state)
     corpus_close(&c);
 }
 
+/* ---- colours: pixels whose hue lies in one of two ranges stay, all others become black */
+
+/* In 256ths of a circle: red 0, green 85, blue 170; 85 * 512 over the range of the three comes from a table. */
+static uint8_t hue(const uint8_t *pixel)
+{
+    int r = pixel[0], g = pixel[1], b = pixel[2];
+    int most = r > g ? (r > b ? r : b) : (g > b ? g : b), least = r < g ? (r < b ? r : b) : (g < b ? g : b);
+    if (most == least)
+        return 0;
+    int inverse = 85 * 512 / (most - least);
+    if (most == g)
+        return (uint8_t)((171 * 512 + (b - r) * inverse) >> 10);
+    if (most == r)
+        return (uint8_t)((512 + (g - b) * inverse) >> 10);
+    return (uint8_t)((341 * 512 + (r - g) * inverse) >> 10);
+}
+
+static void color_detect(void **state)
+{
+    static const uint32_t limits[4] = {190, 150, 255, 230}; /* upper, lower */
+    struct tw_emu_control control;
+    struct corpus c;
+    size_t wrong = 0;
+    (void)state;
+    open_pipeline(&c, PIPELINES "color_detect_720p.xclbin");
+    corpus_open_control(&c, PIPELINES "color_detect_720p.seq", &control);
+    set_parameters(&control, limits, 4);
+    corpus_run_control(&c, "color_detect_720p.seq", &control);
+    const uint8_t *in = c.arguments[0], *out = c.arguments[1];
+    for (size_t i = 0; i < PIXELS; i++) {
+        unsigned h = hue(in + 4 * i);
+        int stays = (h > limits[1] && h <= limits[0]) || (h > limits[3] && h <= limits[2]);
+        for (size_t channel = 0; channel < 4; channel++)
+            wrong += out[4 * i + channel] != (stays || channel == 3 ? in[4 * i + channel] : 0);
+    }
+    assert_int_equal(wrong, 0);
+    tw_emu_control_close(&control);
+    corpus_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold_rgba),
         cmocka_unit_test(edge_detect),
+        cmocka_unit_test(color_detect),
     };
     return corpus_is_there() ? cmocka_run_group_tests(tests, NULL, NULL) : CORPUS_SKIPPED;
 }
