@@ -48,7 +48,7 @@ static void count_down(struct tw_core *c, struct tw_core_op *op, struct tw_core_
 
 void tw_core_issue_branch(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    tw_core_set_places(c, op, f);
+    tw_core_set_places(op, f);
     switch (op->row->a) {
     case CORE_BRANCH_CALL:
         call(c, op, f);

@@ -69,7 +69,6 @@ void tw_core_reset(struct tw_core *c)
     memset(&c->pending, 0, sizeof c->pending);
     memset(&c->late, 0, sizeof c->late);
     memset(c->held, 0, sizeof c->held);
-    memset(c->avoided, 0, sizeof c->avoided);
     c->held_at = 0;
     c->state = TW_CORE_RUNNING;
     c->pc = c->target = 0;

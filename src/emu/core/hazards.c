@@ -35,8 +35,12 @@ static void add_accesses(const struct tw_core_maker *m, struct tw_core_hazards *
     }
 }
 
-static void add_unit(struct tw_core_hazards *h, unsigned delay, uint32_t holds, uint32_t avoids)
+enum { AVOIDS = 32 }; /* first bit of the units that are avoided */
+
+static void add_unit(struct tw_core_hazards *h, unsigned delay, unsigned unit, int avoids)
 {
+    uint64_t bit = (uint64_t)1 << unit;
+    uint64_t use = avoids ? bit << AVOIDS : bit, conflict = avoids ? bit : bit | bit << AVOIDS;
     struct tw_core_unit_use *u = NULL;
 
     for (unsigned i = 0; i < h->n_units && u == NULL; i++)
@@ -46,12 +50,10 @@ static void add_unit(struct tw_core_hazards *h, unsigned delay, uint32_t holds, 
         u = &h->units[h->n_units++];
         u->delay = (uint8_t)delay;
     }
-    uint32_t twice = (u->holds & (holds | avoids)) | (u->avoids & holds);
-    for (unsigned unit = 0; unit < 32 && twice != 0; unit++)
-        if ((twice >> unit & 1) != 0)
-            h->broken_unit = (uint8_t)(unit + 1);
-    u->holds |= holds;
-    u->avoids |= avoids;
+    if ((u->uses & conflict) != 0)
+        h->broken_unit = (uint8_t)(unit + 1);
+    u->uses |= use;
+    u->conflicts |= conflict;
 }
 
 static void add_units(struct tw_core_hazards *h, const struct tw_operation *op)
@@ -61,11 +63,10 @@ static void add_units(struct tw_core_hazards *h, const struct tw_operation *op)
     _Static_assert(TW_RESOURCE_COUNT <= 32, "more units than bits");
     for (unsigned i = 0; i < class->n_resources; i++) {
         const struct tw_resource_use *u = &class->resources[i];
-        uint32_t bit = (uint32_t)1 << u->unit;
         if (!tw_operation_takes_unit(op, u->unit))
             continue;
         for (unsigned cycle = u->first; cycle <= u->last && cycle <= CORE_LATEST; cycle++)
-            add_unit(h, cycle - 1, u->avoid ? 0 : bit, u->avoid ? bit : 0);
+            add_unit(h, cycle - 1, u->unit, u->avoid);
     }
 }
 
@@ -248,12 +249,8 @@ static void note_late_reads(struct tw_core *c, const struct tw_core_hazards *h)
 
 /* ---- units */
 
-static void fail_unit(struct tw_core *c, const struct tw_core_bundle *b, uint32_t units)
+static void fail_unit(struct tw_core *c, const struct tw_core_bundle *b, unsigned unit)
 {
-    unsigned unit = 0;
-
-    while (unit + 1 < TW_RESOURCE_COUNT && (units >> unit & 1) == 0)
-        unit++;
     tw_core_fail(c, TW_E_STATE, b->n_ops > 0 ? b->ops[0] : NULL,
                  "the bundle uses %s in a cycle in which another operation uses it", tw_resource_names[unit]);
 }
@@ -261,17 +258,17 @@ static void fail_unit(struct tw_core *c, const struct tw_core_bundle *b, uint32_
 static void check_units(struct tw_core *c, const struct tw_core_bundle *b)
 {
     const struct tw_core_hazards *h = &b->hazards;
-    uint32_t wrong = h->broken_unit != 0 ? (uint32_t)1 << (h->broken_unit - 1) : 0;
+    uint64_t *held = c->held + c->held_at, wrong = 0;
 
     for (unsigned i = 0; i < h->n_units; i++) {
         const struct tw_core_unit_use *u = &h->units[i];
-        uint32_t *held = &c->held[c->held_at + u->delay], *avoided = &c->avoided[c->held_at + u->delay];
-        wrong |= (*held & (u->holds | u->avoids)) | (*avoided & u->holds);
-        *held |= u->holds;
-        *avoided |= u->avoids;
+        wrong |= held[u->delay] & u->conflicts;
+        held[u->delay] |= u->uses;
     }
     if (wrong != 0)
-        fail_unit(c, b, wrong);
+        fail_unit(c, b, tw_lowest_bit(wrong) % AVOIDS);
+    else if (h->broken_unit != 0)
+        fail_unit(c, b, h->broken_unit - 1u);
 }
 
 void tw_core_next_tick(struct tw_core *c)
@@ -279,9 +276,7 @@ void tw_core_next_tick(struct tw_core *c)
     if (++c->held_at < CORE_HELD_TICKS)
         return;
     memcpy(c->held, c->held + c->held_at, CORE_RING * sizeof *c->held);
-    memcpy(c->avoided, c->avoided + c->held_at, CORE_RING * sizeof *c->avoided);
     memset(c->held + CORE_RING, 0, sizeof c->held - CORE_RING * sizeof *c->held);
-    memset(c->avoided + CORE_RING, 0, sizeof c->avoided - CORE_RING * sizeof *c->avoided);
     c->held_at = 0;
 }
 

@@ -19,8 +19,7 @@ static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struc
     return 1;
 }
 
-/* Lays over a copy (NULL: only asks) what the bypasses bring in this tick. Returns whether there is any. */
-static int take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
+int tw_core_take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
 {
     const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
     int found = 0;
@@ -34,13 +33,6 @@ static int take_bypassed(const struct tw_core *c, const struct tw_core_piece *pi
     return found;
 }
 
-void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
-{
-    tw_core_copy(f->bytes + piece->to, c->file + piece->from, piece->bytes);
-    if (piece->bypass != TW_BYPASS_NONE)
-        take_bypassed(c, piece, f->bytes + piece->to);
-}
-
 /* ---- calls */
 
 static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
@@ -48,7 +40,7 @@ static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct 
     for (unsigned i = 0; i < op->n_bypassed; i++) {
         const struct tw_core_piece *piece = &op->captures[op->n_captures + i];
         op->in[op->bypassed_values[i]] = c->file + piece->from;
-        if (take_bypassed(c, piece, NULL)) {
+        if (tw_core_take_bypassed(c, piece, NULL)) {
             tw_core_capture(c, piece, f);
             op->in[op->bypassed_values[i]] = f->bytes + piece->to;
         }
@@ -57,7 +49,7 @@ static void set_bypassed(const struct tw_core *c, struct tw_core_op *op, struct 
 
 void tw_core_call(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    tw_core_set_places(c, op, f);
+    tw_core_set_places(op, f);
     if (op->n_bypassed > 0)
         set_bypassed(c, op, f);
     const char *reason = op->row->function(op->row, c->kernels, op->in, op->out);

@@ -8,7 +8,7 @@ enum {
 };
 
 /* The banks that an access uses, of all windows. */
-static uint32_t banks_of(unsigned window, uint32_t offset, unsigned bytes)
+static inline uint32_t banks_of(unsigned window, uint32_t offset, unsigned bytes)
 {
     unsigned logical = offset >> LOGICAL_BANK_SHIFT & 3, physical = offset >> PHYSICAL_BANK_SHIFT & 1;
     uint32_t banks = bytes > PHYSICAL_BANK_BYTES ? 3u : 1u << physical;
@@ -16,7 +16,7 @@ static uint32_t banks_of(unsigned window, uint32_t offset, unsigned bytes)
     return banks << (2 * logical + TW_DATA_BANKS * window);
 }
 
-static void use_banks(struct tw_core *c, uint32_t banks)
+static inline void use_banks(struct tw_core *c, uint32_t banks)
 {
     c->banks_thrice |= c->banks_twice & banks;
     c->banks_twice |= c->banks & banks;
@@ -24,25 +24,32 @@ static void use_banks(struct tw_core *c, uint32_t banks)
 }
 
 /* An address that the access can use, or the core has failed. */
-static uint32_t align(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+static uint32_t misaligned(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
 {
-    if ((address & (bytes - 1)) == 0)
-        return address;
     if (c->strict || c->unknown.misaligned_is_an_error)
         tw_core_fail(c, TW_E_ARGUMENT, op, "it accesses %u bytes at 0x%05x, which is not a multiple of %u", bytes,
                      (unsigned)address, bytes);
     return address & ~(uint32_t)(bytes - 1);
 }
 
+static uint8_t *nothing_there(struct tw_core *c, const struct tw_core_op *op, uint32_t address)
+{
+    tw_core_fail(c, TW_E_ARGUMENT, op, "it accesses 0x%05x, where the core has no memory", (unsigned)address);
+    return NULL;
+}
+
+static inline uint32_t align(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+{
+    return (address & (bytes - 1)) == 0 ? address : misaligned(c, op, address, bytes);
+}
+
 /* The memory at an aligned address; NULL: the core has failed. */
-static uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+static inline uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
 {
     uint32_t window = (address - TW_DATA_SOUTH) >> CORE_WINDOW_SHIFT, offset = address & (TW_DATA_BYTES - 1);
 
-    if (address < TW_DATA_SOUTH || window >= TW_WINDOWS || c->windows[window] == NULL) {
-        tw_core_fail(c, TW_E_ARGUMENT, op, "it accesses 0x%05x, where the core has no memory", (unsigned)address);
-        return NULL;
-    }
+    if (window >= TW_WINDOWS || c->windows[window] == NULL)
+        return nothing_there(c, op, address);
     use_banks(c, banks_of(window, offset, bytes));
     return c->windows[window] + offset;
 }

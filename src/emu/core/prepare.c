@@ -75,7 +75,7 @@ void tw_core_add_step(struct tw_core_work *w, enum tw_core_list list, unsigned c
 
 void tw_core_add_place(struct tw_core_work *w, unsigned value, enum tw_core_space space, unsigned at)
 {
-    w->places[w->op->n_places++] = (struct tw_core_value_place){(uint8_t)value, (uint8_t)space, (uint16_t)at};
+    w->places[w->n_places++] = (struct tw_core_value_place){(uint8_t)value, (uint8_t)space, (uint16_t)at};
 }
 
 unsigned tw_core_add_immediate(struct tw_core_work *w, uint32_t value)
@@ -263,7 +263,7 @@ static void prepare_branch(struct tw_core_work *w)
     prepare_values(w);
     op->issue = tw_core_issue_branch;
     if (op->row->a == CORE_BRANCH_CALL)
-        op->data_at = w->places[op->n_places - 1u].at; /* lr lands from there */
+        op->data_at = w->places[w->n_places - 1].at; /* lr lands from there */
 }
 
 static void prepare_action(struct tw_core_work *w)
@@ -306,30 +306,36 @@ static const void *keep(struct tw_core_maker *m, const void *list, size_t count,
     return kept;
 }
 
-/* An operation without values in the flight gets its in and out once and for all. */
+/* Makes in, out and their patches. */
 static void settle_places(struct tw_core_work *w)
 {
     struct tw_core_op *op = w->op;
-    struct tw_core *c = w->m->c;
-    unsigned last = 0;
+    struct tw_core_patch in[TW_VALUES_MAX], out[TW_VALUES_MAX];
+    unsigned n = 0;
 
-    op->in = c->in;
-    op->out = c->out;
-    op->places = w->places;
-    for (unsigned i = 0; i < op->n_places; i++) {
-        last = w->places[i].value > last ? w->places[i].value : last;
-        if (w->places[i].space == CORE_IN_FLIGHT || w->places[i].space == CORE_OUT_FLIGHT) {
-            op->places = keep(w->m, w->places, op->n_places, sizeof *w->places);
-            return;
-        }
+    for (unsigned i = 0; i < w->n_places; i++)
+        n = w->places[i].value >= n ? w->places[i].value + 1u : n;
+    op->in = tw_core_make(w->m, n + 1, sizeof *op->in);
+    op->out = tw_core_make(w->m, n + 1, sizeof *op->out);
+    for (unsigned i = 0; i < w->n_places && !w->m->failed; i++) {
+        const struct tw_core_value_place *p = &w->places[i];
+        struct tw_core_patch patch = {p->value, p->at};
+        if (p->space == CORE_IN_FLIGHT)
+            in[op->n_in++] = patch;
+        else if (p->space == CORE_OUT_FLIGHT)
+            out[op->n_out++] = patch;
+        else if (p->space == CORE_OUT_FILE)
+            op->out[p->value] = w->m->c->file + p->at;
+        else
+            op->in[p->value] =
+                p->space == CORE_IN_FILE ? (const void *)(w->m->c->file + p->at) : (const void *)&op->immediates[p->at];
     }
-    memset(c->in, 0, sizeof c->in);
-    memset(c->out, 0, sizeof c->out);
-    tw_core_set_places(c, op, &c->flights[0][0]);
-    op->in = (const void **)(uintptr_t)keep(w->m, op->in, last + 1, sizeof *op->in);
-    op->out = (void **)(uintptr_t)keep(w->m, op->out, last + 1, sizeof *op->out);
-    op->n_places = 0;
-    op->places = NULL;
+    struct tw_core_patch *patches = tw_core_make(w->m, (size_t)op->n_in + op->n_out + 1, sizeof *patches);
+    if (patches == NULL)
+        return;
+    memcpy(patches, in, op->n_in * sizeof *patches);
+    memcpy(patches + op->n_in, out, op->n_out * sizeof *patches);
+    op->patches = patches;
 }
 
 /* Brings the lists into exactly as much memory as they take. */

@@ -15,6 +15,7 @@ struct tw_core_work {
     struct tw_core_piece captures[TW_VALUES_MAX], bypassed[TW_VALUES_MAX];
     uint8_t bypassed_values[TW_VALUES_MAX];
     struct tw_core_value_place places[TW_VALUES_MAX];
+    unsigned n_places;
 };
 
 /* Lets a value of the flight land in its register; one piece for each leaf where that is not one in the file. */

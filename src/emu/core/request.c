@@ -135,19 +135,18 @@ int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight 
 {
     memset(&c->request, 0, sizeof c->request);
     c->request.cycle = c->clock;
-    tw_core_set_places(c, op, f);
+    tw_core_set_places(op, f);
     return fill(c, op);
 }
 
 /* Status of a stream: success, then tlast (srSS0). */
 enum { STATUS_SUCCESS = 1, STATUS_LAST = 2 };
 
-void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f,
-                         const struct tw_core_answer *answer)
+void tw_core_take_answer(struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer)
 {
     uint32_t status = answer->success ? STATUS_SUCCESS : 0;
 
-    tw_core_set_places(c, op, f);
+    tw_core_set_places(op, f);
     switch (op->row->a) {
     case CORE_ASK_STREAM_READ:
         tw_store_u32(op->out[0], answer->data[0]);
@@ -155,9 +154,8 @@ void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_cor
         return;
     case CORE_ASK_STREAM_WRITE:
     case CORE_ASK_CONTROL_HEADER:
-        for (unsigned i = 0; i < op->n_places; i++) /* srMS0, of those that do not block */
-            if (op->places[i].space == CORE_OUT_FLIGHT)
-                tw_store_u32(op->out[op->places[i].value], status);
+        for (unsigned i = 0; i < op->n_out; i++) /* srMS0, of those that do not block */
+            tw_store_u32(op->out[op->patches[op->n_in + i].value], status);
         return;
     case CORE_ASK_CASCADE_READ:
         for (unsigned i = 0; i < CASCADE_WORDS; i++)

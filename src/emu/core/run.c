@@ -170,6 +170,6 @@ void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)
         c->clock = answer->cycle;
     }
     const struct tw_core_question *q = &c->questions[c->asked - 1];
-    tw_core_take_answer(c, q->op, q->flight, answer);
+    tw_core_take_answer(q->op, q->flight, answer);
     c->state = TW_CORE_RUNNING;
 }

@@ -80,11 +80,16 @@ struct tw_core_step {
     struct tw_core_piece piece;
 };
 
-/* Where a value of a function lies in a call. */
+/* While an operation is prepared: where a value of its function lies in a call. */
 enum tw_core_space { CORE_IN_FILE, CORE_IN_FLIGHT, CORE_IN_IMMEDIATE, CORE_OUT_FILE, CORE_OUT_FLIGHT };
 struct tw_core_value_place {
     uint8_t value, space;
     uint16_t at;
+};
+
+/* An entry of in or out that lies in the flight, and is set before each call. */
+struct tw_core_patch {
+    uint16_t value, at;
 };
 
 enum tw_core_address_mode {
@@ -115,12 +120,12 @@ enum { CORE_IMMEDIATES_MAX = 3 };
 struct tw_core_op {
     void (*issue)(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
     const struct tw_semantics *row;
-    const struct tw_core_piece *captures;     /* at issue; behind them those that a bypass may bring to a call */
-    const struct tw_core_value_place *places; /* of values, when some lie in the flight */
-    const void **in;                          /* own ones, or the core's, which are then set before each call */
+    const struct tw_core_piece *captures; /* at issue; behind them those that a bypass may bring to a call */
+    const struct tw_core_patch *patches;  /* of in, then of out */
+    const void **in;
     void **out;
-    uint8_t n_captures, n_bypassed, n_places, slot;
-    uint8_t calls; /* the function is called at issue */
+    uint8_t n_captures, n_bypassed, n_in, n_out, slot; /* n_in, n_out: patches */
+    uint8_t calls;                                     /* the function is called at issue */
     uint8_t address_mode;
     uint8_t reads_clock;  /* a move from the tile's timer */
     uint8_t extends_sign; /* a move of an address, by unknown.h */
@@ -186,9 +191,10 @@ struct tw_core_access {
     uint8_t operand;
 };
 
+/* Units as bits: who holds TW_U_x has bit x, who avoids it has bit x + 32. */
 struct tw_core_unit_use {
+    uint64_t uses, conflicts; /* conflicts: what others must not have then */
     uint8_t delay;
-    uint32_t holds, avoids; /* bit sets of TW_U_* */
 };
 
 struct tw_core_hazards {
@@ -211,6 +217,27 @@ struct tw_core_bundle {
     struct tw_core_mark *marks;
     struct tw_core_hazards hazards;
 };
+
+/* Copies bytes of one of the usual sizes. */
+static inline void tw_core_copy(void *to, const void *from, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 32:
+        memcpy(to, from, 32);
+        break;
+    case 64:
+        memcpy(to, from, 64);
+        break;
+    case 128:
+        memcpy(to, from, 128);
+        break;
+    default:
+        memcpy(to, from, bytes);
+    }
+}
 
 /* ---- the core */
 
@@ -249,8 +276,6 @@ struct tw_core {
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;
     struct tw_core_request request;
-    const void *in[TW_VALUES_MAX]; /* of calls of operations that have none of their own */
-    void *out[TW_VALUES_MAX];
     struct tw_core_question questions[CORE_QUESTIONS_MAX]; /* of this tick */
     uint8_t n_questions;
 
@@ -259,8 +284,8 @@ struct tw_core {
     uint64_t lands[CORE_LEAVES_MAX];   /* the last tick in which a write of the leaf lands */
     uint64_t read_in[CORE_LEAVES_MAX]; /* the last tick in which a late operand is read from it */
     uint8_t lands_bypass[CORE_LEAVES_MAX], read_bypass[CORE_LEAVES_MAX];
-    uint32_t held[CORE_HELD_TICKS + 2 * CORE_RING], avoided[CORE_HELD_TICKS + 2 * CORE_RING];
-    uint32_t held_at; /* the place of the tick in them */
+    uint64_t held[CORE_HELD_TICKS + 2 * CORE_RING]; /* units, from now on */
+    uint32_t held_at;                               /* the place of the tick */
 
     int strict;
     struct tw_unknown unknown;
@@ -371,24 +396,31 @@ uint16_t tw_core_take_flight(struct tw_core_maker *m, unsigned bytes);
 
 /* ---- running: what happens at issue (issue.c, address.c, branch.c), and late (memory.c) */
 
+/* Lays over a copy (NULL: only asks) what the bypasses bring in this tick. Returns whether there is any. */
+int tw_core_take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy);
+
 /* Copies a piece of the register file to its place in the flight, as a reader of this tick sees it. */
-void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f);
+static inline void tw_core_capture(const struct tw_core *c, const struct tw_core_piece *piece, struct tw_core_flight *f)
+{
+    tw_core_copy(f->bytes + piece->to, c->file + piece->from, piece->bytes);
+    if (piece->bypass != TW_BYPASS_NONE)
+        tw_core_take_bypassed(c, piece, f->bytes + piece->to);
+}
+
 static inline struct tw_core_flight_head *tw_core_head(struct tw_core_flight *f)
 {
     return (struct tw_core_flight_head *)(void *)f->bytes;
 }
 
-/* Sets in and out for a call, of operations that have values in the flight. */
-static inline void tw_core_set_places(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
+/* Sets the entries of in and out that lie in the flight. */
+static inline void tw_core_set_places(struct tw_core_op *op, struct tw_core_flight *f)
 {
-    for (unsigned i = 0; i < op->n_places; i++) {
-        const struct tw_core_value_place *p = &op->places[i];
-        uint8_t *base = p->space == CORE_IN_FILE || p->space == CORE_OUT_FILE ? c->file : f->bytes;
-        int is_out = p->space >= CORE_OUT_FILE;
-        const void *immediate = &op->immediates[p->space == CORE_IN_IMMEDIATE ? p->at : 0];
-        c->out[p->value] = is_out ? base + p->at : NULL;
-        c->in[p->value] = is_out ? NULL : p->space == CORE_IN_IMMEDIATE ? immediate : base + p->at;
-    }
+    const struct tw_core_patch *p = op->patches;
+
+    for (unsigned i = 0; i < op->n_in; i++, p++)
+        op->in[p->value] = f->bytes + p->at;
+    for (unsigned i = 0; i < op->n_out; i++, p++)
+        op->out[p->value] = f->bytes + p->at;
 }
 
 /* Calls the operation's function. */
@@ -411,8 +443,7 @@ void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step,
 /* Makes the request of an operation whose time has come. Returns 0 when it is none after all. */
 int tw_core_ask(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f);
 /* Stores an answer in the flight of the request. */
-void tw_core_take_answer(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f,
-                         const struct tw_core_answer *answer);
+void tw_core_take_answer(struct tw_core_op *op, struct tw_core_flight *f, const struct tw_core_answer *answer);
 /* The cycle of an operation in which it asks. */
 unsigned tw_core_request_cycle(const struct tw_semantics *row, const struct tw_schedule_class *class);
 
@@ -458,26 +489,5 @@ enum tw_core_load { CORE_LOAD_PLAIN, CORE_LOAD_TABLE };
 
 /* Rows that take the place of others where a switch of unknown.h is not at its default. */
 const struct tw_semantics *tw_core_other_semantics(const struct tw_unknown *unknown, unsigned *count);
-
-/* Copies bytes of one of the usual sizes. */
-static inline void tw_core_copy(void *to, const void *from, unsigned bytes)
-{
-    switch (bytes) {
-    case 4:
-        memcpy(to, from, 4);
-        break;
-    case 32:
-        memcpy(to, from, 32);
-        break;
-    case 64:
-        memcpy(to, from, 64);
-        break;
-    case 128:
-        memcpy(to, from, 128);
-        break;
-    default:
-        memcpy(to, from, bytes);
-    }
-}
 
 #endif
