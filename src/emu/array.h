@@ -33,6 +33,12 @@ struct tw_array_options {
     const struct tw_vector_kernels *kernels; /* NULL: the fastest */
     const struct tw_unknown *unknown;        /* NULL: the defaults */
     int strict;                              /* of all cores */
+    /*
+     * Cycles that a core or a DMA channel may be simulated ahead of the others; 0: the usual. No time depends on it,
+     * and nothing that programs do who share memory by locks; who looks at memory without locks sees others' writes up
+     * to so many cycles late or early.
+     */
+    unsigned run_ahead;
 };
 
 int tw_array_create(const struct tw_array_options *options, struct tw_array **array, struct tw_error *err);

@@ -177,7 +177,7 @@ static int handle_request(struct tw_array *a, struct tw_tile *t)
 
 static void run(struct tw_array *a, struct tw_core_seat *seat)
 {
-    uint64_t limit = a->now + TW_RUN_AHEAD;
+    uint64_t limit = a->now + a->options.run_ahead;
     if (limit > a->until)
         limit = a->until < UINT64_MAX ? a->until + 1 : a->until;
     struct tw_error err = {0};
@@ -223,7 +223,7 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
             return;
     }
     uint64_t clock = tw_core_clock(seat->core);
-    if (clock > array->now + TW_RUN_AHEAD)
+    if (clock > array->now + array->options.run_ahead)
         tw_array_wake(array, seat->actor, clock);
     else
         run(array, seat);

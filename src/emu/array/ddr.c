@@ -1,23 +1,28 @@
-/* How the shim channels share the memory outside the array. */
+/*
+ * How the shim channels share the memory outside the array: burst by burst. What a burst gets is decided when it
+ * begins, by who has begun one lately; bursts begin at the array's present time only, so that all channels see the
+ * same.
+ */
 #include "emu/array/dma_channel.h"
 #include "emu/array/state.h"
 
 enum { WORD_BYTES = 4, THOUSANDTHS = 1000 };
 
 /*
- * A channel takes part in the sharing when it has moved words within so many cycles. Channels may be simulated that far
- * apart, which is why those of shims run less far ahead than others.
+ * A channel takes part in the sharing when it has begun a burst within so many cycles: more than the longest burst
+ * takes at the lowest rate.
  */
-enum { RECENT = 2 * TW_SHIM_RUN_AHEAD };
+enum { RECENT = 256 };
 
-static unsigned active(const struct tw_array *a, enum tw_dma_direction direction, uint64_t tick)
+static unsigned active(const struct tw_array *a, enum tw_dma_direction direction)
 {
     unsigned n = 0;
     for (unsigned column = 0; column < a->options.columns; column++) {
         const struct tw_tile *shim = tw_array_tile(a, (int)column, 0);
         for (unsigned c = 0; c < shim->n_channels; c++) {
             const struct tw_dma_engine *e = &shim->channels[direction][c];
-            n += e->phase == TW_DMA_MOVE && e->move_at + RECENT * TW_TICKS >= tick;
+            int moves = e->phase == TW_DMA_MOVE || e->phase == TW_DMA_FINISH;
+            n += moves && e->burst_at != 0 && e->burst_at + RECENT >= a->now;
         }
     }
     return n;
@@ -30,15 +35,66 @@ static unsigned share(unsigned n, unsigned bytes)
     return each < WORD_BYTES * THOUSANDTHS ? each : WORD_BYTES * THOUSANDTHS;
 }
 
-uint32_t tw_ddr_interval(const struct tw_array *array, const struct tw_dma_engine *engine)
+/* Ticks from one word of a channel to the next. */
+static uint32_t interval(const struct tw_array *a, enum tw_dma_direction direction)
 {
-    if (engine->tile->kind != TW_TILE_SHIM)
-        return TW_TICKS;
-    unsigned readers = active(array, TW_MM2S, engine->move_at), writers = active(array, TW_S2MM, engine->move_at);
+    unsigned readers = active(a, TW_MM2S), writers = active(a, TW_S2MM);
     unsigned read = share(readers, TW_DDR_READ_BYTES), write = share(writers, TW_DDR_WRITE_BYTES);
     unsigned total = read * readers + write * writers, most = TW_DDR_BYTES * THOUSANDTHS;
-    unsigned own = engine->channel.direction == TW_MM2S ? read : write;
+    unsigned own = direction == TW_MM2S ? read : write;
     if (total > most)
         own = (unsigned)((uint64_t)own * most / total);
     return own > 0 ? WORD_BYTES * THOUSANDTHS * TW_TICKS / own : TW_TICKS;
+}
+
+/* 64 bytes, 128 or 256. */
+static unsigned burst_words(const struct tw_bd *bd)
+{
+    enum { SHORTEST = 16, DOUBLINGS = 2 };
+    return SHORTEST << (bd->burst < DOUBLINGS ? bd->burst : DOUBLINGS);
+}
+
+static void begin_burst(struct tw_array *a, struct tw_dma_engine *e, unsigned words)
+{
+    e->burst_at = a->now;
+    e->burst_left = words;
+    e->interval = interval(a, e->channel.direction);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int wait_until(struct tw_array *a, struct tw_dma_engine *e, uint64_t cycle)
+{
+    if (cycle <= a->now)
+        return 0;
+    tw_array_wake(a, e->actor, cycle);
+    return 1;
+}
+
+static uint64_t cycle_of(uint64_t tick)
+{
+    return (tick + TW_TICKS - 1) >> TW_TICK_SHIFT;
+}
+
+int tw_ddr_read_burst(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    if (engine->burst_left > 0)
+        return 1;
+    if (wait_until(array, engine, later(cycle_of(engine->move_at), tw_stream_ready(engine->out))))
+        return 0;
+    begin_burst(array, engine, burst_words(&engine->bd));
+    return 1;
+}
+
+int tw_ddr_write_burst(struct tw_array *array, struct tw_dma_engine *engine)
+{
+    uint64_t gather = engine->pattern.left < TW_WORDS_S2MM ? engine->pattern.left : TW_WORDS_S2MM;
+    uint64_t complete = tw_sink_arrival(&engine->in) + gather - 1;
+    if (wait_until(array, engine, later(cycle_of(engine->move_at), complete)))
+        return 0;
+    begin_burst(array, engine, tw_sink_arrived(&engine->in, array->now, (unsigned)gather));
+    return 1;
 }

@@ -166,6 +166,8 @@ static void begin_move(struct tw_array *a, struct tw_dma_engine *e)
     uint64_t tick = (a->now + (waits ? TW_CYCLES_MEMORY : 0)) << TW_TICK_SHIFT;
     e->phase = TW_DMA_MOVE;
     e->fetches = 0;
+    e->burst_left = 0;
+    e->interval = TW_TICKS;
     if (e->move_at < tick)
         e->move_at = tick;
     tw_dma_move(a, e);

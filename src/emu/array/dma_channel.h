@@ -41,10 +41,13 @@ struct tw_dma_engine {
     } release;       /* S2MM: of the lock, when the last words will have been written */
     uint32_t sticky; /* status bits that stay: overflow, errors */
     uint32_t tasks_done;
-    uint64_t due;     /* LOAD, FINISH, DONE: the cycle at which it happens */
-    uint64_t move_at; /* the tick of the next word */
-    uint64_t words;   /* moved since power-on */
-    unsigned n_queue; /* tasks, the running one first */
+    uint64_t due;        /* LOAD, FINISH, DONE: the cycle at which it happens */
+    uint64_t move_at;    /* the tick of the next word */
+    uint32_t interval;   /* ticks from one word to the next */
+    uint32_t burst_left; /* shim: words of the present burst */
+    uint64_t burst_at;   /* shim: the cycle when it began */
+    uint64_t words;      /* moved since power-on */
+    unsigned n_queue;    /* tasks, the running one first */
     struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH];
     unsigned repeat; /* executions of the running task that are still to come, this one included */
     unsigned number; /* of the present descriptor */
@@ -77,7 +80,12 @@ int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned i
                 unsigned *lock);
 /* Copies words between memory at a word address and a buffer. Returns 0, or -1 after raising a fault (dma_reach.c). */
 int tw_dma_copy(struct tw_array *array, struct tw_dma_engine *engine, uint64_t address, uint32_t *words, uint32_t n);
-/* Ticks from one word of a shim channel to the next, as DDR is shared now (ddr.c). */
-uint32_t tw_ddr_interval(const struct tw_array *array, const struct tw_dma_engine *engine);
+/*
+ * Before words of a shim channel are moved: engine->burst_left of them may be, at engine->interval, when these
+ * return 1. When they return 0 an event is set: reads wait for their turn and for room in the stream, writes until as
+ * many words as the ingress holds have come (ddr.c).
+ */
+int tw_ddr_read_burst(struct tw_array *array, struct tw_dma_engine *engine);
+int tw_ddr_write_burst(struct tw_array *array, struct tw_dma_engine *engine);
 
 #endif

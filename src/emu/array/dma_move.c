@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Words that are moved at once; more only makes the steps coarser by which channels share the DDR. */
+/* Words that are moved at once. */
 enum { BURST = 64 };
 
 /* The descriptor's words have all been moved by the tick `move_at`. */
@@ -22,7 +22,7 @@ static void finished(struct tw_array *a, struct tw_dma_engine *e)
 static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint64_t cycle = e->move_at >> TW_TICK_SHIFT;
-    if (cycle <= a->now + (e->tile->kind == TW_TILE_SHIM ? TW_SHIM_RUN_AHEAD : TW_RUN_AHEAD))
+    if (cycle <= a->now + a->options.run_ahead)
         return 0;
     tw_array_wake(a, e->actor, cycle);
     return 1;
@@ -47,6 +47,20 @@ static uint32_t smaller(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+static int is_shim(const struct tw_dma_engine *e)
+{
+    return e->tile->kind == TW_TILE_SHIM;
+}
+
+/* How many of n words are moved at once. */
+static uint32_t burst(struct tw_dma_engine *e, uint32_t n)
+{
+    n = smaller(n, is_shim(e) ? e->burst_left : BURST);
+    n = smaller(n, BURST);
+    e->burst_left -= is_shim(e) ? n : 0;
+    return n;
+}
+
 static uint32_t header_word(const struct tw_dma_engine *e)
 {
     struct tw_packet_header header = {
@@ -65,7 +79,7 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
             s->blocked = 1;
             return;
         }
-        if (is_ahead(a, e))
+        if (is_shim(e) ? !tw_ddr_read_burst(a, e) : is_ahead(a, e))
             return;
         if (e->header) {
             uint32_t word = header_word(e);
@@ -73,11 +87,11 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
             e->move_at = tw_stream_send(a, s, &word, 1, 0, e->move_at, TW_TICKS);
             continue;
         }
-        uint32_t n = smaller(smaller(room, BURST), e->pattern.left);
+        uint32_t n = burst(e, smaller(room, e->pattern.left));
         if (copy(a, e, words, n) != 0)
             return;
         int last = e->pattern.left == 0 && !e->bd.tlast_suppress;
-        e->move_at = tw_stream_send(a, s, words, n, last, e->move_at, tw_ddr_interval(a, e));
+        e->move_at = tw_stream_send(a, s, words, n, last, e->move_at, e->interval);
     }
     finished(a, e);
 }
@@ -93,11 +107,11 @@ static void move_in(struct tw_array *a, struct tw_dma_engine *e)
             e->in.hungry = 1;
             return;
         }
-        if (is_ahead(a, e))
+        if (is_shim(e) ? !tw_ddr_write_burst(a, e) : is_ahead(a, e))
             return;
         int last;
-        uint32_t n = smaller(smaller(there, BURST), e->pattern.left);
-        e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, tw_ddr_interval(a, e));
+        uint32_t n = burst(e, smaller(there, e->pattern.left));
+        e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, e->interval);
         if (copy(a, e, words, n) != 0)
             return;
         if (last && to_last)

@@ -23,11 +23,7 @@ enum tw_actor {
     TW_ACTORS = TW_ACTOR_PACKETS + TW_SWITCH_PORTS_MAX
 };
 
-/*
- * Cycles that a core or a DMA channel may be simulated ahead of the others. Whoever looks at memory without locks sees
- * others' writes up to that late or early.
- */
-enum { TW_RUN_AHEAD = 512, TW_SHIM_RUN_AHEAD = 64 };
+enum { TW_RUN_AHEAD = 512 /* cycles, unless the options say otherwise */ };
 
 struct tw_tile {
     uint8_t column, row;

@@ -13,6 +13,11 @@ unsigned tw_stream_room(const struct tw_stream *stream)
     return inside < stream->capacity ? stream->capacity - (unsigned)inside : 0;
 }
 
+uint64_t tw_stream_ready(const struct tw_stream *stream)
+{
+    return stream->written >= stream->capacity ? stream->taken[slot(stream->written - stream->capacity)] : 0;
+}
+
 /* The DMA channel that a sink belongs to, when it is one that only waits for words. */
 static struct tw_dma_engine *moving_channel(struct tw_array *a, const struct tw_sink *sink)
 {
@@ -24,8 +29,8 @@ static struct tw_dma_engine *moving_channel(struct tw_array *a, const struct tw_
 }
 
 /*
- * A channel that moves words does so at once: when its words come is known, and nobody else has a part in it. All
- * others act when their time has come.
+ * A channel that moves words does so at once: when its words come is known, and nobody else has a part in it.
+ * All others act when their time has come.
  */
 static void feed(struct tw_array *a, struct tw_sink *sink)
 {
@@ -107,6 +112,15 @@ uint64_t tw_sink_arrival(const struct tw_sink *sink)
     return later(sink->from->sent[slot(sink->next)] + sink->latency, sink->since);
 }
 
+unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most)
+{
+    unsigned n = 0, there = tw_sink_available(sink, 0);
+    there = there < most ? there : most;
+    while (n < there && later(sink->from->sent[slot(sink->next + n)] + sink->latency, sink->since) <= cycle)
+        n++;
+    return n;
+}
+
 uint32_t tw_sink_peek(const struct tw_sink *sink, int *last)
 {
     *last = sink->from->last[slot(sink->next)];
@@ -151,8 +165,5 @@ void tw_stream_free(struct tw_array *array, struct tw_stream *stream)
     if (!stream->blocked || tw_stream_room(stream) == 0)
         return;
     stream->blocked = 0;
-    uint64_t time = 0;
-    if (stream->written >= stream->capacity)
-        time = stream->taken[slot(stream->written - stream->capacity)];
-    tw_array_wake(array, stream->actor, time);
+    tw_array_wake(array, stream->actor, tw_stream_ready(stream));
 }

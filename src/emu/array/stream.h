@@ -68,10 +68,15 @@ uint64_t tw_stream_send(struct tw_array *array, struct tw_stream *stream, const 
 /* As tw_stream_send, for one word at a cycle. */
 void tw_stream_send_word(struct tw_array *array, struct tw_stream *stream, uint32_t word, int last, uint64_t cycle);
 
+/* The first cycle at which the next word can be sent; there is room for it. */
+uint64_t tw_stream_ready(const struct tw_stream *stream);
+
 /* How many words there are for the sink; with to_last none behind a TLAST (always so for packets). */
 unsigned tw_sink_available(const struct tw_sink *sink, int to_last);
 /* When the next word arrives; there is one. */
 uint64_t tw_sink_arrival(const struct tw_sink *sink);
+/* How many words have arrived at a cycle, at most `most`; for packets none behind the last one. */
+unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most);
 /* Looks at the next word, and at whether it comes with TLAST. */
 uint32_t tw_sink_peek(const struct tw_sink *sink, int *last);
 /*

@@ -25,10 +25,15 @@ static void must(struct board *b, int result)
 
 struct board *board_new(unsigned columns)
 {
+    return board_new_ahead(columns, 0);
+}
+
+struct board *board_new_ahead(unsigned columns, unsigned run_ahead)
+{
     struct board *b = calloc(1, sizeof *b);
     assert_non_null(b);
     b->limit = 1000000;
-    struct tw_array_options options = {.columns = columns, .host = {.arg = b, .find = find}};
+    struct tw_array_options options = {.columns = columns, .host = {.arg = b, .find = find}, .run_ahead = run_ahead};
     must(b, tw_array_create(&options, &b->array, &b->err));
     return b;
 }

@@ -18,6 +18,7 @@ struct board {
 };
 
 struct board *board_new(unsigned columns);
+struct board *board_new_ahead(unsigned columns, unsigned run_ahead);
 void board_free(struct board *b);
 
 uint32_t *host_words(struct board *b, uint32_t byte);

@@ -139,11 +139,67 @@ static void ddr_share(void **state)
     }
 }
 
+/*
+ * Eight channels between host and memory tiles, both ways at once, through rings of unequal size: the DDR is shared,
+ * some wait for locks, some for room. The end must be the same however far each is simulated ahead of the others.
+ */
+static uint64_t crowd(unsigned run_ahead)
+{
+    enum { WORDS = 3000, COLUMNS = 3 };
+    struct board *b = board_new_ahead(COLUMNS, run_ahead);
+    for (unsigned c = 0; c < COLUMNS; c++)
+        for (unsigned k = 0; k < 2; k++) {
+            uint32_t at = (c * 2 + k) * WORDS * 4, ring = 50 << (c + k);
+            unsigned lock = 2 * k;
+            if (k == 0)
+                shim_dma(b, c);
+            circuit(b, c, 1, PORT(SOUTH, k), PORT(DMA, k));
+            circuit(b, c, 1, PORT(DMA, k), PORT(SOUTH, k));
+            struct tw_bd in = plain_bd(HOST_ADDRESS + at, WORDS), out = plain_bd(HOST_ADDRESS + 0x80000 + at, WORDS);
+            struct tw_bd fill = plain_bd(OWN + 0x20000 * k, ring), drain_it = fill;
+            fill.acquire_enable = drain_it.acquire_enable = fill.use_next = drain_it.use_next = 1;
+            fill.acquire_id = drain_it.release_id = (uint8_t)(64 + lock);
+            fill.release_id = drain_it.acquire_id = (uint8_t)(65 + lock);
+            fill.acquire_value = drain_it.acquire_value = -1;
+            fill.release_value = drain_it.release_value = 1;
+            fill.next = (uint8_t)(24 * k);
+            drain_it.next = (uint8_t)(24 * k + 1);
+            put(b, c, 1, tw_lock_offset(TW_TILE_MEMORY, lock), 1);
+            put_bd(b, c, 1, 24 * k, &fill);
+            put_bd(b, c, 1, 24 * k + 1, &drain_it);
+            put_bd(b, c, 0, k, &in);
+            put_bd(b, c, 0, 2 + k, &out);
+            for (uint32_t i = 0; i < WORDS; i++)
+                host_words(b, at)[i] = at + i;
+            start(b, c, 1, TW_S2MM, k, 24 * k, 1, 0);
+            start(b, c, 1, TW_MM2S, k, 24 * k + 1, 1, 0);
+            start(b, c, 0, TW_S2MM, k, 2 + k, 1, 0);
+            start(b, c, 0, TW_MM2S, k, k, 1, 0);
+        }
+    assert_int_equal(drain(b), TW_E_STATE); /* the rings go on for ever */
+    for (uint32_t at = 0; at < 2 * COLUMNS * WORDS * 4; at += 4)
+        if (at / 4 % WORDS < WORDS / 800 * 800) /* what whole rings make up */
+            assert_int_equal(*host_words(b, 0x80000 + at), *host_words(b, at));
+    uint64_t end = tw_array_clock(b->array);
+    board_free(b);
+    return end;
+}
+
+static void order_of_simulation(void **state)
+{
+    static const unsigned ahead[] = {1, 2, 7, 64, 333, 5000, 1000000};
+    (void)state;
+    uint64_t end = crowd(0);
+    assert_in_range(end, 3000, 20000);
+    for (unsigned i = 0; i < sizeof ahead / sizeof ahead[0]; i++)
+        assert_int_equal(crowd(ahead[i]), end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shim_reads), cmocka_unit_test(shim_writes), cmocka_unit_test(tile_dma),
-        cmocka_unit_test(chains),     cmocka_unit_test(ddr_share),
+        cmocka_unit_test(chains),     cmocka_unit_test(ddr_share),   cmocka_unit_test(order_of_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
