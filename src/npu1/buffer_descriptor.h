@@ -33,8 +33,8 @@ struct tw_bd {
     uint8_t packet_enable, packet_id, packet_type, out_of_order_id;
     uint8_t tlast_suppress, compression;
     uint8_t acquire_enable, acquire_id, release_id;
-    int8_t acquire_value, release_value;               /* acquire: < 0: at least -value; >= 0: exactly */
-    uint8_t burst, ax_cache, ax_qos, smid, secure;     /* shim: burst 0: 64 bytes, 1: 128, 2: 256 */
+    int8_t acquire_value, release_value;           /* acquire: < 0: at least -value; >= 0: exactly */
+    uint8_t burst, ax_cache, ax_qos, smid, secure; /* shim: burst 0: 64 bytes, 1: 128, 2: 256 */
 };
 
 /* Of a kind of tile: how many dimensions, descriptors and words of one there are, and where they lie in the tile. */
