@@ -49,8 +49,8 @@ enum { THRESHOLD_TYPES = 5 };
 
 /*
  * What the program does for each type of threshold. Types 0 and 1, and 3 and 4, are the other way round than in the
- * kernel's source as it was published later (0: 255 above the threshold); the comparison and the selection that decide
- * it are among the instructions recorded on silicon.
+ * kernel's source as it was published later (0: 255 above the threshold). The comparison and the selection that decide
+ * it are among the instructions recorded on silicon, and AMD's pipelines below choose their types accordingly.
  */
 static uint8_t threshold(unsigned type, uint8_t value, uint8_t limit)
 {
@@ -160,6 +160,34 @@ static void edge_detect(void **state)
     corpus_close(&c);
 }
 
+/* ---- noise: gray, the median of three neighbours in a line, the difference, and a threshold */
+
+static uint8_t median(int a, int b, int c)
+{
+    int least = a < b ? a : b, most = a < b ? b : a;
+    return (uint8_t)(c < least ? least : c > most ? most : c);
+}
+
+static void denoise(void **state)
+{
+    enum { NOISE_LIMIT = 10 };
+    struct corpus c;
+    size_t wrong = 0;
+    (void)state;
+    open_pipeline(&c, PIPELINES "denoise_task_parallel_720p.xclbin");
+    corpus_run(&c, PIPELINES "denoise_task_parallel_720p.seq"); /* its parameters are no placeholders */
+    const uint8_t *in = c.arguments[0], *out = c.arguments[1];
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const uint8_t *line = in + 4 * y * WIDTH;
+            int here = gray(line + 4 * x);
+            int smooth = median(gray(line + 4 * within(x - 1, WIDTH)), here, gray(line + 4 * within(x + 1, WIDTH)));
+            wrong += out[y * WIDTH + x] != threshold(0, clamp(here - smooth), NOISE_LIMIT);
+        }
+    assert_int_equal(wrong, 0);
+    corpus_close(&c);
+}
+
 /* ---- colours: pixels whose hue lies in one of two ranges stay, all others become black */
 
 /* In 256ths of a circle: red 0, green 85, blue 170; 85 * 512 over the range of the three comes from a table. */
@@ -205,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold_rgba),
         cmocka_unit_test(edge_detect),
+        cmocka_unit_test(denoise),
         cmocka_unit_test(color_detect),
     };
     return corpus_is_there() ? cmocka_run_group_tests(tests, NULL, NULL) : CORPUS_SKIPPED;
