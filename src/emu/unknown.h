@@ -14,6 +14,9 @@ struct tw_unknown {
     int subtract_carry_is_borrow; /* carry after sub, sbc: 0 no-borrow; 1 borrow (so sbc in recordings after a reset) */
     int loop_end_loses_part_words; /* st.s8, st.s16 at the end of a short hardware loop: 0 are done; 1 are lost (reported) */
 
+    /* array */
+    int queue_holds_running; /* a DMA channel's queue of four: 0 beside the task that runs; 1 together with it */
+
     /* firmware */
     int load_keeps_array;        /* a PDI loaded in place of another: 0 the array is reset first */
     int launch_releases_reset;   /* cores whose reset the PDI leaves asserted: 0 stay there; 1 a command releases them */

@@ -125,6 +125,8 @@ int tw_array_create(const struct tw_array_options *options, struct tw_array **ar
     if (a == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for the emulated array");
     a->options = *options;
+    if (a->options.unknown == NULL)
+        a->options.unknown = &tw_unknown_defaults;
     if (a->options.run_ahead == 0)
         a->options.run_ahead = TW_RUN_AHEAD;
     a->n_tiles = options->columns * TW_NPU1_ROWS;

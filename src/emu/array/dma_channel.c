@@ -66,7 +66,7 @@ void tw_dma_push(struct tw_array *array, struct tw_dma_engine *engine, struct tw
 {
     if (engine->settings.reset)
         return;
-    if (engine->n_queue == TW_DMA_QUEUE_DEPTH) {
+    if (engine->n_queue == TW_DMA_QUEUE_DEPTH + !array->options.unknown->queue_holds_running) {
         engine->sticky |= TW_DMA_QUEUE_OVERFLOW;
         return;
     }

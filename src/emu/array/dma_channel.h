@@ -48,7 +48,7 @@ struct tw_dma_engine {
     uint64_t burst_at;   /* shim: the cycle when it began */
     uint64_t words;      /* moved since power-on */
     unsigned n_queue;    /* tasks, the running one first */
-    struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH];
+    struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH + 1];
     unsigned repeat; /* executions of the running task that are still to come, this one included */
     unsigned number; /* of the present descriptor */
     struct tw_bd bd;

@@ -11,10 +11,12 @@
 static unsigned char *find(void *arg, uint64_t address, uint64_t size, int write)
 {
     struct board *b = arg;
-    (void)write;
-    if (address < HOST_ADDRESS || address - HOST_ADDRESS > HOST_BYTES || size > HOST_BYTES - (address - HOST_ADDRESS))
+    uint64_t at = address - HOST_ADDRESS;
+    if (address < HOST_ADDRESS || at >= HOST_BYTES || size > HOST_BYTES - at)
         return NULL;
-    return b->host + (address - HOST_ADDRESS);
+    if (at < HOST_SECOND ? size > HOST_SECOND - at : write && b->second_is_constant)
+        return NULL;
+    return b->host + at;
 }
 
 static void must(struct board *b, int result)
@@ -23,19 +25,20 @@ static void must(struct board *b, int result)
         fail_msg("%s", b->err.text);
 }
 
-struct board *board_new(unsigned columns)
-{
-    return board_new_ahead(columns, 0);
-}
-
-struct board *board_new_ahead(unsigned columns, unsigned run_ahead)
+struct board *board_make(const struct tw_array_options *options)
 {
     struct board *b = calloc(1, sizeof *b);
     assert_non_null(b);
     b->limit = 1000000;
-    struct tw_array_options options = {.columns = columns, .host = {.arg = b, .find = find}, .run_ahead = run_ahead};
-    must(b, tw_array_create(&options, &b->array, &b->err));
+    struct tw_array_options all = *options;
+    all.host = (struct tw_host_memory){.arg = b, .find = find};
+    must(b, tw_array_create(&all, &b->array, &b->err));
     return b;
+}
+
+struct board *board_new(unsigned columns)
+{
+    return board_make(&(struct tw_array_options){.columns = columns});
 }
 
 void board_free(struct board *b)

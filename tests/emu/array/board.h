@@ -8,17 +8,20 @@
 #include "npu1/lock.h"
 #include "npu1/stream_switch.h"
 
-enum { HOST_BYTES = 1 << 20, HOST_ADDRESS = 0x40000000 };
+/* Two buffers of the host side by side; the second begins there. */
+enum { HOST_BYTES = 1 << 20, HOST_ADDRESS = 0x40000000, HOST_SECOND = 0xe0000 };
 
 struct board {
     struct tw_array *array;
     struct tw_error err;
     uint64_t limit; /* cycles that a run may take */
+    int second_is_constant;
     unsigned char host[HOST_BYTES];
 };
 
 struct board *board_new(unsigned columns);
-struct board *board_new_ahead(unsigned columns, unsigned run_ahead);
+/* Columns, run_ahead and unknown of the options count. */
+struct board *board_make(const struct tw_array_options *options);
 void board_free(struct board *b);
 
 uint32_t *host_words(struct board *b, uint32_t byte);

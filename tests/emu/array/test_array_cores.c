@@ -323,7 +323,7 @@ static void polling(void **state)
 /* A run takes the same time again, and however far cores are simulated ahead of each other. */
 static uint64_t race(unsigned run_ahead)
 {
-    struct board *b = board_new_ahead(1, run_ahead);
+    struct board *b = board_make(&(struct tw_array_options){.columns = 1, .run_ahead = run_ahead});
     for (unsigned row = 2; row < 6; row++)
         put_program(b, 0, row,
                     START

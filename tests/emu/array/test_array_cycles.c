@@ -146,7 +146,7 @@ static void ddr_share(void **state)
 static uint64_t crowd(unsigned run_ahead)
 {
     enum { WORDS = 3000, COLUMNS = 3 };
-    struct board *b = board_new_ahead(COLUMNS, run_ahead);
+    struct board *b = board_make(&(struct tw_array_options){.columns = COLUMNS, .run_ahead = run_ahead});
     for (unsigned c = 0; c < COLUMNS; c++)
         for (unsigned k = 0; k < 2; k++) {
             uint32_t at = (c * 2 + k) * WORDS * 4, ring = 50 << (c + k);

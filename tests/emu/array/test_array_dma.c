@@ -257,6 +257,51 @@ static void queue_overflow(void **state)
     board_free(b);
 }
 
+/* The other reading of the sources: four besides the one that runs. */
+static void longer_queue(void **state)
+{
+    struct tw_unknown unknown = tw_unknown_defaults;
+    unknown.queue_holds_running = 0;
+    struct board *b = board_make(&(struct tw_array_options){.columns = 1, .unknown = &unknown});
+    (void)state;
+    struct tw_bd in = plain_bd(0, 4);
+    put_bd(b, 0, 2, 0, &in);
+    for (unsigned i = 0; i < 5; i++)
+        start(b, 0, 2, TW_S2MM, 1, 0, 1, 0);
+    enum { FOUR_WAIT = 4 << TW_DMA_QUEUE_SHIFT, QUEUE_MASK = 7 << TW_DMA_QUEUE_SHIFT };
+    assert_int_equal(status(b, 0, 2, TW_S2MM, 1) & (QUEUE_MASK | TW_DMA_QUEUE_OVERFLOW), FOUR_WAIT);
+    start(b, 0, 2, TW_S2MM, 1, 0, 1, 0);
+    assert_true(status(b, 0, 2, TW_S2MM, 1) & TW_DMA_QUEUE_OVERFLOW);
+    board_free(b);
+}
+
+/* A transfer may go from one of the host's buffers into the next, but not into one that must not be written. */
+static void host_buffers(void **state)
+{
+    struct board *b = board_new(1);
+    (void)state;
+    shim_dma(b, 0);
+    circuit(b, 0, 0, PORT(SOUTH, 3), PORT(SOUTH, 2));
+    struct tw_bd in = plain_bd(HOST_ADDRESS + HOST_SECOND - 40, 30),
+                 out = plain_bd(HOST_ADDRESS + HOST_SECOND - 400, 30);
+    for (uint32_t i = 0; i < 30; i++)
+        host_words(b, HOST_SECOND - 40)[i] = 70 + i;
+    put_bd(b, 0, 0, 0, &in);
+    put_bd(b, 0, 0, 1, &out);
+    start(b, 0, 0, TW_S2MM, 0, 1, 1, 0);
+    start(b, 0, 0, TW_MM2S, 0, 0, 1, 0);
+    assert_int_equal(drain(b), 0);
+    for (uint32_t i = 0; i < 30; i++)
+        assert_int_equal(host_words(b, HOST_SECOND - 400)[i], 70 + i);
+    b->second_is_constant = 1;
+    start(b, 0, 0, TW_S2MM, 0, 0, 1, 0);
+    start(b, 0, 0, TW_MM2S, 0, 1, 1, 0);
+    assert_int_equal(drain(b), TW_E_ARGUMENT);
+    assert_non_null(strstr(b->err.text, "DMA (0, 0) S2MM 0, descriptor 0, there is no memory at the device address"));
+    assert_true(status(b, 0, 0, TW_S2MM, 0) & TW_DMA_AXI_DECODE_ERROR);
+    board_free(b);
+}
+
 /* A reset gives up what waits, also for a lock. */
 static void reset_while_waiting(void **state)
 {
@@ -386,6 +431,20 @@ static void errors(void **state)
     start(b, 0, 2, TW_MM2S, 0, 0, 1, 0);
     expect_failure(b, 2, TW_MM2S, 0, "not modelled");
 
+    enum { COMPRESSION = 1 << 4, COUNTS = 2 << 16 };
+    bd = plain_bd(0, 4);
+    bd.compression = 1;
+    put_bd(b, 0, 2, 0, &bd);
+    put(b, 0, 2, tw_dma_control_offset(TW_TILE_CORE, (struct tw_dma_channel){TW_MM2S, 0}), COMPRESSION);
+    start(b, 0, 2, TW_MM2S, 0, 0, 1, 0);
+    expect_failure(b, 2, TW_MM2S, 0, "compression is not modelled");
+
+    bd = plain_bd(0, 4);
+    put_bd(b, 0, 2, 0, &bd);
+    put(b, 0, 2, tw_dma_control_offset(TW_TILE_CORE, (struct tw_dma_channel){TW_S2MM, 0}), COUNTS);
+    start(b, 0, 2, TW_S2MM, 0, 0, 1, 0);
+    expect_failure(b, 2, TW_S2MM, 0, "finish on TLAST with counts is not modelled");
+
     shim_dma(b, 0);
     bd = plain_bd(HOST_ADDRESS + HOST_BYTES - 8, 4);
     put_bd(b, 0, 0, 0, &bd);
@@ -511,6 +570,8 @@ int main(void)
         cmocka_unit_test(zero_padding),
         cmocka_unit_test(neighbour_windows),
         cmocka_unit_test(queue_overflow),
+        cmocka_unit_test(longer_queue),
+        cmocka_unit_test(host_buffers),
         cmocka_unit_test(reset_while_waiting),
         cmocka_unit_test(lock_order),
         cmocka_unit_test(acquire_kinds),
