@@ -32,7 +32,7 @@ struct tw_as_trace {
 
 struct tw_as_message {
     enum tw_severity severity;
-    const char *kind; /* "syntax", or tw_finding_names of what the checker found */
+    const char *kind; /* "syntax", "overlap" of sections, or tw_finding_names of what the checker found */
     struct tw_as_place place;
     const char *text;
     const struct tw_as_trace *trace;

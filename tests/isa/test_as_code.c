@@ -212,11 +212,37 @@ static void mangled(void **state)
     }
 }
 
+/* What the scheduler finds at last is told at the line that it is about, as what it finds in the text. */
+static void scheduling_fails_at_a_line(void **state)
+{
+    (void)state;
+    assert_error(" nop\n.sched\n.reg r %a, %b\n.in %a = r1\n.out %a = r2\n add %b, %a, #1\n.endsched\n", "t.s:5:6",
+                 "%a comes in r1 and must be in r2 at the end");
+    assert_error(" nop\n.sched\n.reg r %a\n.out %a = r2\n movi r1, #1\n.endsched\n", "t.s:4:6",
+                 "not written on every way");
+    assert_error(" nop\n.sched\n.reg p %a\n.reg r %n, %m, %s\n.in %n = r0, %a = p0, %s = r1\n.out %m = r1\n"
+                 ".loop %n least=4\n lda %m, [%a], #4 @x\n st %s, [%a, #32] @y\n.endloop\n.endsched\n",
+                 "t.s:6:6", "%m must be in r1 (by .out) while %s is in it (by .in)");
+    /* names that .in and .out say nothing of: where they are declared */
+    assert_error(" nop\n.sched\n.keep x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11\n.reg x %v\n.reg x %w\n.in %v = x0\n"
+                 " vbcst.32 %w, r0\n vadd.32 %w, %w, %v\n vst %w.l, [p0, #0]\n vst %v.l, [p0, #32]\n.endsched\n",
+                 "t.s:5:1", "%w must be in x0 (no other is left to it) while %v is in it (by .in)");
+    assert_error(" nop\n.sched\n.keep x2, x3, x4, x5, x6, x7, x8, x9, x10, x11\n.reg x %u, %v, %w\n vbcst.32 %u, r0\n"
+                 " vbcst.32 %v, r1\n vbcst.32 %w, r2\n vadd.32 %u, %u, %v\n vadd.32 %v, %v, %w\n vadd.32 %w, %w, %u\n"
+                 " vst %u.l, [p0, #0]\n vst %v.l, [p0, #32]\n vst %w.l, [p0, #64]\n.endsched\n",
+                 "t.s:4:1", "too many values are alive at once: no register of kind x is left for %");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_from_below), cmocka_unit_test(bundle_faults),    cmocka_unit_test(random_bundles),
-        cmocka_unit_test(scheduled),         cmocka_unit_test(scheduled_faults), cmocka_unit_test(listing),
+        cmocka_unit_test(values_from_below),
+        cmocka_unit_test(bundle_faults),
+        cmocka_unit_test(random_bundles),
+        cmocka_unit_test(scheduled),
+        cmocka_unit_test(scheduled_faults),
+        cmocka_unit_test(listing),
+        cmocka_unit_test(scheduling_fails_at_a_line),
         cmocka_unit_test(mangled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

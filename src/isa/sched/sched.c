@@ -120,7 +120,7 @@ static struct tw_sched_text_place place_of_web(const struct tw_sched_program *p,
 
 static const char *reason_of_web(const struct tw_sched_web *web)
 {
-    return web->border < 0 ? "its operations take no other" : web->border_out ? "by .out" : "by .in";
+    return web->border < 0 ? "no other is left to it" : web->border_out ? "by .out" : "by .in";
 }
 
 static int fail_registers(const struct schedule *s)
