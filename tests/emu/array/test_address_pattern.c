@@ -2,6 +2,7 @@
 #include "emu/array/address_pattern.h"
 
 #include "base/random.h"
+#include "emu/array/naive_pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,41 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { LENGTH_MAX = 3000, NOWHERE = -1 };
-
-static uint64_t extent(const struct tw_bd_dimension *d)
-{
-    return d->wrap == 0 ? LENGTH_MAX : (uint64_t)d->zeros_before + d->wrap + d->zeros_after;
-}
-
-static int is_data(const struct tw_bd_dimension *d, uint64_t i)
-{
-    return i >= d->zeros_before && (d->wrap == 0 || i < (uint64_t)d->zeros_before + d->wrap);
-}
-
-/* The address of each word, by the definition. */
-static void naive(const struct tw_bd *bd, unsigned n, int64_t *addresses)
-{
-    struct tw_bd_dimension d[TW_BD_DIMENSIONS_MAX] = {{0}};
-    for (unsigned i = 0; i < TW_BD_DIMENSIONS_MAX; i++)
-        d[i] = i < n ? bd->dimensions[i] : (struct tw_bd_dimension){.wrap = 1};
-    d[n - 1].wrap = 0;
-    uint32_t at = 0;
-    int64_t base = (int64_t)(bd->address / 4) + (int64_t)bd->iteration.step * bd->iteration.current;
-    for (uint64_t i3 = 0; i3 < extent(&d[3]) && at < bd->length; i3++)
-        for (uint64_t i2 = 0; i2 < extent(&d[2]) && at < bd->length; i2++)
-            for (uint64_t i1 = 0; i1 < extent(&d[1]) && at < bd->length; i1++)
-                for (uint64_t i0 = 0; i0 < extent(&d[0]) && at < bd->length; i0++) {
-                    const uint64_t i[] = {i0, i1, i2, i3};
-                    int64_t address = base;
-                    int data = 1;
-                    for (unsigned k = 0; k < n; k++) {
-                        data &= is_data(&d[k], i[k]);
-                        address += (int64_t)((i[k] - d[k].zeros_before) * d[k].step);
-                    }
-                    addresses[at++] = data ? address : NOWHERE;
-                }
-}
+enum { LENGTH_MAX = 3000 };
 
 static void compare(const struct tw_bd *bd, unsigned n, struct tw_random *r)
 {
@@ -53,12 +20,12 @@ static void compare(const struct tw_bd *bd, unsigned n, struct tw_random *r)
     struct tw_address_pattern pattern;
     struct tw_address_run run;
     uint32_t at = 0;
-    naive(bd, n, expected);
+    naive_addresses(bd, n, expected);
     tw_address_begin(&pattern, bd, n);
     while (tw_address_next(&pattern, (uint32_t)tw_random_range(r, 1, 40), &run)) {
         assert_in_range(run.words, 1, bd->length - at);
         for (uint32_t i = 0; i < run.words; i++)
-            assert_true(expected[at + i] == (run.zeros ? NOWHERE : (int64_t)(run.address + i)));
+            assert_true(expected[at + i] == (run.zeros ? NAIVE_NOWHERE : (int64_t)(run.address + i)));
         at += run.words;
     }
     assert_int_equal(at, bd->length);
