@@ -72,8 +72,8 @@ struct tw_as_row {
 /*
  * A bundle that deals with registers out of their time on purpose: it reads one before a result has landed or behind a
  * later write, or writes one before an earlier, slower write lands. .old says so, or the scheduler has proved who gets
- * what. It may meet the other bundle in some of its executions only. An emulator that takes such uses for faults is told
- * of them by this list:
+ * what. It may meet the other bundle in some of its executions only. An emulator that takes such uses for faults is
+ * told of them by this list:
  *
  *     for (size_t i = 0; i < assembly->n_old; i++)
  *         tw_core_expect_old(core, assembly->old[i].address, assembly->old[i].leaves, assembly->old[i].n);

@@ -65,9 +65,9 @@ struct tw_check_options {
     void (*finding)(void *arg, const struct tw_finding *finding);
     /*
      * May be NULL. Told about each bundle that deals with registers out of their time on purpose, in the order of
-     * bundles: the smallest registers (TW_R_* of leaves, n <= TW_CHECK_OLD_MAX) that the bundle says so of, and reads or
-     * writes; those that a scheduled one reads while another bundle's write of them is under way, or behind one that was
-     * issued later; and those that it writes before an earlier bundle's write lands.
+     * bundles: the smallest registers (TW_R_* of leaves, n <= TW_CHECK_OLD_MAX) that the bundle says so of, and reads
+     * or writes; those that a scheduled one reads while another bundle's write of them is under way, or behind one that
+     * was issued later; and those that it writes before an earlier bundle's write lands.
      */
     void (*on_purpose)(void *arg, size_t bundle, const uint16_t *leaves, size_t n);
     void *arg;

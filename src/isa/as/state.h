@@ -146,7 +146,7 @@ struct tw_as_part {
     const char *name;
     enum tw_section_kind kind;
     int64_t address;
-    int placed; /* the address has been given or used */
+    int placed;                    /* the address has been given or used */
     const struct tw_as_line *line; /* where its first byte comes from */
     const char *at;
     uint8_t *bytes;

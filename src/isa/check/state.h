@@ -113,7 +113,7 @@ struct tw_check {
     struct tw_check_hit *hits;
     size_t n_hits, room_hits;
     uint64_t *on_purpose; /* n times CHECK_LEAF_WORDS: what is read out of its time; NULL: nobody asks */
-    uint32_t *returns; /* bundles behind calls */
+    uint32_t *returns;    /* bundles behind calls */
     uint32_t n_returns;
     uint32_t n_ways;
     int gave_up;   /* some ways have not been looked at */
