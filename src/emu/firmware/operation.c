@@ -21,23 +21,27 @@ int tw_firmware_time_is_up(const struct tw_firmware *fw, struct tw_error *err)
 
 int tw_firmware_pass(struct tw_firmware *fw, uint64_t cycles, struct tw_error *err)
 {
-    uint64_t now = tw_array_clock(fw->array);
-    int enough = now <= fw->end && cycles <= fw->end - now;
-    int code = tw_array_advance(fw->array, enough ? now + cycles : fw->end, err);
-    return code == TW_OK && !enough ? tw_firmware_time_is_up(fw, err) : code;
+    uint64_t now = tw_array_clock(fw->array), left = fw->end > now ? fw->end - now : 0;
+    int code = tw_array_advance(fw->array, now + (cycles < left ? cycles : left), err);
+    return code == TW_OK && cycles > left ? tw_firmware_time_is_up(fw, err) : code;
+}
+
+/* Before a write that takes so many cycles; a queue register can only be the first one of a block that makes sense. */
+static int pass_before_write(struct tw_firmware *fw, uint64_t cycles, uint32_t address, struct tw_error *err)
+{
+    int code = tw_firmware_pass(fw, cycles, err);
+    return code < 0 ? code : tw_firmware_pass_gate(fw, address, err);
 }
 
 int tw_operation_write(struct tw_firmware *fw, const struct tw_control_op *op, struct tw_error *err)
 {
-    int code = tw_firmware_pass(fw, TW_CYCLES_WRITE, err);
-    if (code == TW_OK)
-        code = tw_firmware_pass_gate(fw, op->address, err);
+    int code = pass_before_write(fw, TW_CYCLES_WRITE, op->address, err);
     return code < 0 ? code : tw_array_write(fw->array, op->address, &op->value, 1, err);
 }
 
 int tw_operation_mask_write(struct tw_firmware *fw, const struct tw_control_op *op, struct tw_error *err)
 {
-    int code = tw_firmware_pass(fw, TW_CYCLES_MASK_WRITE, err);
+    int code = pass_before_write(fw, TW_CYCLES_MASK_WRITE, op->address, err);
     return code < 0 ? code : tw_array_mask_write(fw->array, op->address, op->mask, op->value, err);
 }
 
@@ -132,7 +136,7 @@ int tw_operation_patch(struct tw_firmware *fw, const struct tw_control_op *op, s
 int tw_operation_block_write(struct tw_firmware *fw, const struct tw_control_op *op, struct tw_error *err)
 {
     uint64_t cycles = TW_CYCLES_BLOCK_WRITE + TW_CYCLES_BLOCK_WRITE_WORD * (uint64_t)op->n_words;
-    int code = tw_firmware_pass(fw, cycles, err);
+    int code = pass_before_write(fw, cycles, op->address, err);
     if (code == TW_OK)
         code = tw_firmware_write_words(fw, op->address, &op->words, err);
     if (code == TW_OK && op->is_patched)

@@ -351,6 +351,18 @@ static void queue_writes_keep_their_distance(void **state)
     }
 }
 
+static void any_write_to_a_queue_keeps_its_distance(void **state)
+{
+    struct bench *b = *state;
+    const uint32_t task = 1;
+    control_write(&b->control, S2MM_QUEUE, 0);
+    control_mask_write(&b->control, S2MM_QUEUE, 0xf, 1);
+    control_block(&b->control, S2MM_QUEUE, &task, 1);
+    assert_done(b);
+    for (size_t i = 2; i < 4; i++)
+        assert_int_equal(fake.events[i].clock - fake.events[i - 1].clock, TW_CYCLES_QUEUE_MAX);
+}
+
 static void queues_of_channels_are_apart(void **state)
 {
     struct bench *b = *state;
@@ -636,6 +648,7 @@ int main(void)
         TEST(operations_take_time),
         TEST(no_control_code),
         TEST(queue_writes_keep_their_distance),
+        TEST(any_write_to_a_queue_keeps_its_distance),
         TEST(queues_of_channels_are_apart),
         TEST(waits_name_who_sends),
         TEST(a_wait_for_several_tiles),
