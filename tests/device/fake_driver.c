@@ -121,8 +121,11 @@ static int dispatch(struct fake_driver *f, uint32_t number, void *argument)
     case TW_DRM_NUMBER_VERSION:
         return version(f, argument);
     case TW_DRM_NUMBER_GEM_CLOSE: {
-        struct fake_buffer *b = &f->buffers[((struct tw_drm_gem_close *)argument)->handle];
+        uint32_t handle = ((struct tw_drm_gem_close *)argument)->handle;
+        struct fake_buffer *b = &f->buffers[handle];
         b->open = 0;
+        if (f->n_gem_closed < FAKE_BUFFERS)
+            f->gem_closed[f->n_gem_closed++] = handle;
         give_back(b);
         return 0;
     }
@@ -139,6 +142,7 @@ static int dispatch(struct fake_driver *f, uint32_t number, void *argument)
     }
     case TW_XDNA_NUMBER_DESTROY_CONTEXT:
         f->contexts_open--;
+        f->closed_before_context = f->n_gem_closed;
         return 0;
     case TW_XDNA_NUMBER_CONFIG_CONTEXT: {
         const struct tw_xdna_config_context *c = argument;

@@ -50,6 +50,8 @@ struct fake_driver {
     struct tw_xdna_cus cus;
     uint64_t sequence;
     unsigned contexts_open;
+    uint32_t gem_closed[FAKE_BUFFERS];            /* handles, in order */
+    unsigned n_gem_closed, closed_before_context; /* when the last context was destroyed */
 };
 
 void fake_driver_create(struct fake_driver *f);

@@ -498,6 +498,56 @@ static void test_no_failure_leaks(void **state)
     }
 }
 
+/* Gives back what a setup has made, in one of the 24 orders. */
+static void give_back(struct bench *b, struct tw_buffer *buffer, int order)
+{
+    int left[4] = {0, 1, 2, 3};
+    for (int n = 4; n > 0; order /= n, n--) {
+        int what = left[order % n];
+        left[order % n] = left[n - 1];
+        if (what == 0)
+            tw_device_close(b->device);
+        else if (what == 1)
+            tw_context_destroy(b->context);
+        else if (what == 2)
+            tw_buffer_destroy(buffer);
+        else
+            tw_job_destroy(b->job);
+    }
+}
+
+static unsigned when_closed(const struct fake_driver *f, uint32_t handle)
+{
+    for (unsigned i = 0; i < f->n_gem_closed; i++)
+        if (f->gem_closed[i] == handle)
+            return i;
+    fail_msg("buffer %u is not given back", handle);
+    return 0;
+}
+
+/* However objects are given back, the driver sees a job's buffers go, then the context, then its PDI, then the heap. */
+static void test_order_of_clean_up(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 24; order++) {
+        void *made = NULL;
+        struct tw_buffer *buffer = NULL;
+        setup(&made);
+        struct bench *b = made;
+        assert_int_equal(tw_buffer_create(b->device, 64, &buffer, &b->err), 0);
+        assert_int_equal(tw_job_set_buffer(b->job, 0, buffer, &b->err), 0);
+        uint32_t heap = b->device->heap.handle, program = b->context->programs[0].handle;
+        uint32_t code = b->job->code.handle, command = b->job->command.handle;
+        give_back(b, buffer, order);
+        assert_int_equal(fake_driver_leaks(&b->fake), 0);
+        assert_true(when_closed(&b->fake, code) < b->fake.closed_before_context);
+        assert_true(when_closed(&b->fake, command) < b->fake.closed_before_context);
+        assert_true(when_closed(&b->fake, program) >= b->fake.closed_before_context);
+        assert_int_equal(when_closed(&b->fake, heap), b->fake.n_gem_closed - 1);
+        free(b);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -519,6 +569,7 @@ int main(void)
         CASE(test_named_buffers),
         cmocka_unit_test(test_opening),
         cmocka_unit_test(test_no_failure_leaks),
+        cmocka_unit_test(test_order_of_clean_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
