@@ -12,6 +12,7 @@ enum { WORDS = 256, BYTES = 4 * WORDS, BUFFERS = 7 };
 
 struct bench {
     struct rig rig;
+    char last_line[2000]; /* of the log */
     struct made pdi, control;
     struct rig_context context;
     struct rig_buffer command, code, buffers[BUFFERS];
@@ -33,10 +34,16 @@ static void make_loop(struct made *pdi)
     made_free(&cdo);
 }
 
+static void keep_line(void *arg, const char *sentence)
+{
+    struct bench *b = arg;
+    strncpy(b->last_line, sentence, sizeof b->last_line - 1);
+}
+
 static void set_up(struct bench *b)
 {
     memset(b, 0, sizeof *b);
-    rig_on_array(&b->rig, NULL);
+    rig_on_array(&b->rig, &(struct tw_emu_driver_options){.log = keep_line, .log_arg = b});
     make_loop(&b->pdi);
     b->context = rig_context_of(&b->rig, 1, b->pdi.data, b->pdi.size);
     b->command = rig_buffer(&b->rig, TW_XDNA_COMMAND, 4096);
@@ -138,6 +145,12 @@ static void firmware_failures(void **state)
     set_up(&b);
     control_words(&b.control, unknown, 4);
     assert_int_equal(run(&b, BUFFERS), TW_PACKET_ERROR);
+    assert_non_null(strstr(b.last_line, "0x3000002"));
+    rig_packet(&b.command, &b.code, NULL, 0);
+    rig_set_word(&b.command, TW_PACKET_PAYLOAD + TW_MAP_OPCODE, TW_XDNA_KERNEL_TXN_OLD);
+    assert_int_equal(rig_do(&b.rig, &b.context, &b.command, NULL, 0), TW_PACKET_ERROR);
+    assert_non_null(strstr(b.last_line, "0x3000002"));
+    assert_non_null(strstr(b.last_line, "not modelled"));
     control_wait(&b.control, 0, 0, 1, 1, 0, 0); /* of a task that nobody gave */
     assert_int_equal(run(&b, BUFFERS), TW_PACKET_TIMEOUT);
     put_copy(&b, 0, 1, 0, 0);

@@ -212,6 +212,62 @@ static void memory_that_comes_back_is_zero(void **state)
     rig_free(&rig);
 }
 
+static void room_comes_back(void **state)
+{
+    struct rig rig;
+    uint32_t handle;
+    uint64_t places[2];
+    (void)state;
+    rig_create(&rig, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(rig_new_buffer(&rig, TW_XDNA_SHARE, 65536, &handle), 0);
+        places[i] = rig_info(&rig, handle).map_offset;
+        rig_close_buffer(&rig, handle);
+    }
+    assert_int_equal(places[0], places[1]);
+    rig_free(&rig);
+}
+
+/* Its handle may go; what lies in it and the context that works with it keep the heap. */
+static void the_heap_outlives_its_handle(void **state)
+{
+    struct rig rig;
+    struct tw_xdna_create_context made;
+    uint32_t handle;
+    (void)state;
+    rig_with_heap(&rig, NULL);
+    rig_close_buffer(&rig, rig.heap_handle);
+    struct rig_buffer b = rig_buffer(&rig, TW_XDNA_DEVICE, 4096);
+    strcpy((char *)b.host, "here");
+    assert_int_equal(rig_try_context(&rig, 4, &made), 0);
+    assert_int_equal(rig_new_buffer(&rig, TW_XDNA_HEAP, TW_XDNA_HEAP_BYTES, &handle), -EOPNOTSUPP);
+    assert_string_equal(b.host, "here");
+    rig_free(&rig);
+}
+
+static void count_line(void *arg, const char *sentence)
+{
+    unsigned *n = arg;
+    assert_true(sentence[0] != 0);
+    ++*n;
+}
+
+static void what_is_refused_is_logged(void **state)
+{
+    struct rig rig;
+    struct tw_xdna_create_context made;
+    unsigned lines = 0;
+    uint32_t handle;
+    (void)state;
+    rig_create(&rig, &(struct tw_emu_driver_options){.log = count_line, .log_arg = &lines});
+    assert_int_equal(rig_try_context(&rig, 4, &made), -ENOENT);
+    assert_int_equal(lines, 1);
+    assert_int_equal(rig_new_buffer(&rig, TW_XDNA_DEVICE, 4096, &handle), -EAGAIN);
+    assert_int_equal(rig_new_buffer(&rig, TW_XDNA_HEAP, 4096, &handle), -EINVAL);
+    assert_int_equal(lines, 3);
+    rig_free(&rig);
+}
+
 static void handles(void **state)
 {
     struct rig rig;
@@ -270,6 +326,8 @@ static void user_memory(void **state)
     struct rig rig;
     struct tw_xdna_create_buffer args = {.kind = TW_XDNA_SHARE};
     unsigned char *pages = aligned_alloc(4096, 16384);
+    unsigned char *read_only = aligned_alloc(4096, 4096);
+    assert_int_equal(mprotect(read_only, 4096, PROT_READ), 0);
     uint64_t at = (uintptr_t)pages;
     const struct {
         struct user_memory memory;
@@ -282,6 +340,7 @@ static void user_memory(void **state)
         {{{-1, 1}, {{at, 0}}}, -EINVAL},
         {{{-1, 2}, {{at, 4096}, {at + 8192, 4096}}}, -EINVAL},
         {{{-1, 1}, {{4096, 4096}}}, -EFAULT},
+        {{{-1, 1}, {{(uintptr_t)read_only, 4096}}}, -EFAULT},
         {{{-1, 1}, {{(uint64_t)0 - 8192, 16384}}}, -EFAULT},
         {{{-1, 2}, {{at, 4096}, {at + 4096, 8192}}}, 0},
     };
@@ -299,6 +358,8 @@ static void user_memory(void **state)
     rig_create(&rig, &(struct tw_emu_driver_options){.lock_limit_zero = 1});
     assert_int_equal(rig_ioctl(&rig, TW_XDNA_CREATE_BUFFER, &args), -EPERM);
     rig_free(&rig);
+    mprotect(read_only, 4096, PROT_READ | PROT_WRITE);
+    free(read_only);
     free(pages);
 }
 
@@ -314,6 +375,9 @@ int main(void)
         cmocka_unit_test(refused_mappings),
         cmocka_unit_test(mappings_outlive_handles),
         cmocka_unit_test(memory_that_comes_back_is_zero),
+        cmocka_unit_test(room_comes_back),
+        cmocka_unit_test(the_heap_outlives_its_handle),
+        cmocka_unit_test(what_is_refused_is_logged),
         cmocka_unit_test(handles),
         cmocka_unit_test(sync),
         cmocka_unit_test(user_memory),

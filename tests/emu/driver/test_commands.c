@@ -191,34 +191,47 @@ static void after_an_error_the_next_one_runs(void **state)
 }
 
 /* START_NPU: the control code's address is in front of the arguments. */
+static void patched_packet(const struct bench *b, const struct rig_buffer *command)
+{
+    unsigned char *payload = command->host + 8;
+    memset(command->host, 0, 4096);
+    rig_set_word(command, 0, tw_packet_header(TW_PACKET_START_NPU, 1 + 4 + 9));
+    rig_set_word(command, 1, 1);
+    tw_store_u64(payload + 4 * TW_NPU_INSTRUCTIONS, b->code.address);
+    tw_store_u32(payload + 4 * TW_NPU_BYTES, 16);
+    tw_store_u32(payload + 4 * TW_NPU_ARGUMENTS, 3);
+    tw_store_u64(payload + 4 * (TW_NPU_ARGUMENTS + TW_MAP_BUFFERS), b->in.address);
+    tw_store_u64(payload + 4 * (TW_NPU_ARGUMENTS + TW_MAP_BUFFERS + 2), b->out.address);
+}
+
+static enum tw_packet_state run_chain(struct bench *b, const struct rig_buffer *commands, size_t n);
+
 static void host_patched(void **state)
 {
     struct bench b;
     (void)state;
     for (int old = 0; old < 2; old++) {
         set_up(&b, &(struct tw_emu_driver_options){.old_firmware = old});
-        unsigned char *payload = b.command.host + 8;
-        memset(b.command.host, 0, 4096);
-        rig_set_word(&b.command, 0, tw_packet_header(TW_PACKET_START_NPU, 1 + 4 + 9));
-        rig_set_word(&b.command, 1, 1);
-        tw_store_u64(payload + 4 * TW_NPU_INSTRUCTIONS, b.code.address);
-        tw_store_u32(payload + 4 * TW_NPU_BYTES, 16);
-        tw_store_u32(payload + 4 * TW_NPU_ARGUMENTS, 3);
-        tw_store_u64(payload + 4 * (TW_NPU_ARGUMENTS + TW_MAP_BUFFERS), b.in.address);
-        tw_store_u64(payload + 4 * (TW_NPU_ARGUMENTS + TW_MAP_BUFFERS + 2), b.out.address);
+        struct rig_buffer command = rig_buffer(&b.rig, TW_XDNA_COMMAND, 4096);
+        patched_packet(&b, &b.command);
         assert_int_equal(run(&b, 2), TW_PACKET_COMPLETED);
+        assert_memory_equal(b.in.host, b.out.host, 64);
+        memset(b.out.host, 0, 64);
+        patched_packet(&b, &command);
+        assert_int_equal(run_chain(&b, (struct rig_buffer[]){command, command}, 2), TW_PACKET_COMPLETED);
+        rig_unmap(&b.rig, &command);
         assert_memory_equal(b.in.host, b.out.host, 64);
         tear_down(&b);
     }
 }
-
-enum { CHAIN_MAX = 40 };
 
 static enum tw_packet_state run_chain(struct bench *b, const struct rig_buffer *commands, size_t n)
 {
     rig_chain(&b->command, commands, n);
     return run(b, 2);
 }
+
+enum { CHAIN_MAX = 40 };
 
 static void chains(void **state)
 {
@@ -389,6 +402,44 @@ static void waiting(void **state)
     tear_down(&b);
 }
 
+static void *open_the_gate(void *arg)
+{
+    (void)arg;
+    rig_open_gate();
+    return NULL;
+}
+
+/* Time that is long enough is time: both ways of waiting sleep until the command is done, not until a moment is over.
+ */
+static void waiting_with_time_left(void **state)
+{
+    struct timespec now;
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t deadline = ((int64_t)now.tv_sec + 600) * 1000000000;
+    for (int by_call = 0; by_call < 2; by_call++) {
+        struct bench b;
+        uint64_t sequence;
+        pthread_t thread;
+        set_up(&b, &(struct tw_emu_driver_options){.kernel = TW_EMU_KERNEL_OUT_OF_TREE});
+        struct rig_buffer gate = rig_code(&b.rig, DO_GATE, 0);
+        rig_packet(&b.command, &gate, NULL, 0);
+        assert_int_equal(rig_submit(&b.rig, b.context.handle, &b.command, NULL, 0, &sequence), 0);
+        assert_int_equal(rig_wait(&b.rig, b.context.syncobj, 0, 1), -ETIME);
+        struct tw_xdna_wait args = {.context = b.context.handle, .timeout_ms = 1};
+        assert_int_equal(rig_ioctl(&b.rig, TW_XDNA_WAIT, &args), -ETIME);
+        assert_int_equal(pthread_create(&thread, NULL, open_the_gate, NULL), 0);
+        args.timeout_ms = 600000;
+        if (by_call)
+            assert_int_equal(rig_ioctl(&b.rig, TW_XDNA_WAIT, &args), 0);
+        else
+            assert_int_equal(rig_wait(&b.rig, b.context.syncobj, 0, deadline), 0);
+        pthread_join(thread, NULL);
+        assert_int_equal(tw_packet_state(rig_word(&b.command, 0)), TW_PACKET_COMPLETED);
+        tear_down(&b);
+    }
+}
+
 static void of_several_timelines(void **state)
 {
     struct bench b;
@@ -452,6 +503,7 @@ int main(void)
         cmocka_unit_test(cu_masks),
         cmocka_unit_test(the_fifth_waits),
         cmocka_unit_test(waiting),
+        cmocka_unit_test(waiting_with_time_left),
         cmocka_unit_test(of_several_timelines),
         cmocka_unit_test(wait_command),
     };
