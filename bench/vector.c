@@ -1,5 +1,6 @@
 /* How fast the functions of the vector unit are, for each instruction set that this processor runs. */
 #include "base/random.h"
+#include "emu/semantics.h"
 #include "emu/vector/mac.h"
 #include "emu/vector/plain.h"
 #include "emu/vector_kernels.h"
@@ -15,7 +16,7 @@
 
 /* Operands as programs have them: bf16 and fp32 numbers of moderate size. */
 static struct operands {
-    alignas(64) unsigned char a[128], b[128], acc1[128], acc2[128], out[128];
+    alignas(64) unsigned char a[128], b[128], acc1[128], acc2[128], out[128], flags[64];
 } o;
 
 static void bf16_matrix(const struct tw_vector_kernels *k)
@@ -125,14 +126,50 @@ static void select_16(const struct tw_vector_kernels *k)
     k->select(16, 0x5a5a5a5a, o.a, o.b, o.out);
 }
 
+/* Whole instructions: their values lie as a core lays them out. */
+struct instruction {
+    const struct tw_semantics *row;
+    uint32_t word;
+    const void *in[TW_VALUES_MAX];
+    void *out[TW_VALUES_MAX];
+};
+static struct instruction float_mac, integer_mac;
+
+static void make_instruction(struct instruction *i, uint16_t number, uint32_t word)
+{
+    unsigned count;
+    i->row = tw_vector_semantics(&count);
+    while (i->row->instruction != number)
+        i->row++;
+    i->word = word;
+    i->in[1] = o.acc1;
+    i->in[2] = o.a;
+    i->in[3] = o.b;
+    i->in[4] = &i->word;
+    i->out[0] = o.out;
+    i->out[5] = o.flags;
+}
+
+static void vmac_f(const struct tw_vector_kernels *k)
+{
+    float_mac.row->function(float_mac.row, k, float_mac.in, float_mac.out);
+}
+
+static void vmac_int8(const struct tw_vector_kernels *k)
+{
+    integer_mac.row->function(integer_mac.row, k, integer_mac.in, integer_mac.out);
+}
+
 static const struct row {
     const char *name;
     void (*run)(const struct tw_vector_kernels *k);
 } rows[] = {
     {"bf16 4x8x4", bf16_matrix},
+    {"vmac.f, bf16 4x8x4", vmac_f},
     {"bf16 elementwise", bf16_elements},
     {"fp32 add", fp32_add},
     {"int8 4x8x8", int8_4x8x8},
+    {"vmac, int8 4x8x8", vmac_int8},
     {"int16 x int8 4x4x8", int16_int8_4x4x8},
     {"int16 4x2x8", int16_4x2x8},
     {"int16 2x4x8, 64 bit", int16_2x4x8},
@@ -204,6 +241,8 @@ int main(void)
         n += sets[n] != NULL;
     }
     make_operands();
+    make_instruction(&float_mac, TW_I_VMAC_F_vmac_bm_core_dense, 28);
+    make_instruction(&integer_mac, TW_I_VMAC_vmac_cm_core_dense, 0x308);
     printf("million calls a second   ");
     for (int set = 0; set < n; set++)
         printf("%10s", sets[set]->name);

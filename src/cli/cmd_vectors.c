@@ -31,18 +31,12 @@ static const struct kind {
     const char *name;
     tw_vectors_function *check;
 } kinds[] = {
-    {"bf16_mac_4x8x4.tsv", tw_vectors_bf16_mac},
-    {"int_mac.tsv", tw_vectors_int_mac},
-    {"f32_to_bf16.tsv", tw_vectors_fp32_to_bf16},
-    {"bf16_to_f32.tsv", tw_vectors_bf16_to_fp32},
-    {"bf16_floor_s32.tsv", tw_vectors_floor},
-    {"srs_ups_pack_silicon.tsv", tw_vectors_resize},
-    {"shuffle_sweep.tsv", tw_vectors_shuffle},
-    {"isa_expect.tsv", tw_vectors_program},
-    {"isa_conv.tsv", tw_vectors_chain},
-    {"model_srs.tsv", tw_vectors_model_srs},
-    {"model_ups.tsv", tw_vectors_model_ups},
-    {"model_pack.tsv", tw_vectors_model_pack},
+    {"bf16_mac_4x8x4.tsv", tw_vectors_bf16_mac},  {"int_mac.tsv", tw_vectors_int_mac},
+    {"f32_to_bf16.tsv", tw_vectors_fp32_to_bf16}, {"bf16_to_f32.tsv", tw_vectors_bf16_to_fp32},
+    {"bf16_floor_s32.tsv", tw_vectors_floor},     {"srs_ups_pack_silicon.tsv", tw_vectors_resize},
+    {"shuffle_sweep.tsv", tw_vectors_shuffle},    {"isa_expect.tsv", tw_vectors_program},
+    {"isa_conv.tsv", tw_vectors_chain},           {"model_srs.tsv", tw_vectors_model_srs},
+    {"model_ups.tsv", tw_vectors_model_ups},      {"model_pack.tsv", tw_vectors_model_pack},
 };
 
 /* Files that hold no results themselves: inputs and programs of the others, and text. */
@@ -157,9 +151,9 @@ static int print_sum(struct work *work)
         printf("%zu passed, %zu failed, %zu skipped\n", work->passed, work->failed, work->skipped);
         return 0;
     }
-    json_t *all = json_pack("{s:O, s:O, s:I, s:I, s:I}", "files", work->files, "unknown", work->unknown, "passed",
-                            (json_int_t)work->passed, "failed", (json_int_t)work->failed, "skipped",
-                            (json_int_t)work->skipped);
+    json_t *all =
+        json_pack("{s:O, s:O, s:I, s:I, s:I}", "files", work->files, "unknown", work->unknown, "passed",
+                  (json_int_t)work->passed, "failed", (json_int_t)work->failed, "skipped", (json_int_t)work->skipped);
     int lost = all == NULL || json_dumpf(all, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF;
     json_decref(all);
     return lost;

@@ -1,6 +1,7 @@
 /*
- * Recorded results of the chip, and of its maker's model, against the emulator: one function for each kind of file. Each
- * reports every case of the table as passed, failed or skipped, and fails only when the table itself cannot be read.
+ * Recorded results of the chip, and of its maker's model, against the emulator: one function for each kind of file.
+ * Each reports every case of the table as passed, failed or skipped, and fails only when the table itself cannot be
+ * read.
  */
 #ifndef TW_CLI_VECTORS_H
 #define TW_CLI_VECTORS_H

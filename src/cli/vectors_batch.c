@@ -116,7 +116,8 @@ static int append_point(struct text *text, struct tw_field instructions, size_t 
 {
     while (instructions.size > 0) {
         const char *stop = memchr(instructions.text, ';', instructions.size);
-        struct tw_field one = {instructions.text, stop != NULL ? (size_t)(stop - instructions.text) : instructions.size};
+        struct tw_field one = {instructions.text,
+                               stop != NULL ? (size_t)(stop - instructions.text) : instructions.size};
         size_t used = one.size + (stop != NULL);
         instructions = (struct tw_field){instructions.text + used, instructions.size - used};
         while (one.size > 0 && one.text[0] == ' ')

@@ -1,6 +1,6 @@
 /*
- * A recorded test programme: points one after the other, each a few instructions, one a cycle. It is assembled, run on an
- * emulated core, and what the points left in memory is compared.
+ * A recorded test programme: points one after the other, each a few instructions, one a cycle. It is assembled, run on
+ * an emulated core, and what the points left in memory is compared.
  */
 #ifndef TW_CLI_VECTORS_BATCH_H
 #define TW_CLI_VECTORS_BATCH_H
@@ -18,7 +18,7 @@
 
 struct tw_batch_point {
     struct tw_field id;
-    const char *unknown; /* why what it stores cannot be compared; NULL: it can */
+    const char *unknown;              /* why what it stores cannot be compared; NULL: it can */
     char reason[TW_SKIP_REASON_SIZE]; /* why an operation of it was left out; "": none was */
 };
 
@@ -50,8 +50,8 @@ void tw_batch_close(struct tw_batch *batch);
 
 /*
  * Runs the batch from reset with an input; memory is TW_BATCH_MEMORY bytes and holds what the points wrote afterwards.
- * An operation that the emulator does not model is left out, and the batch runs again: points that store what depends on
- * it get a reason in `unknown`. Fails with TW_E_MEMORY, or what a core says of itself.
+ * An operation that the emulator does not model is left out, and the batch runs again: points that store what depends
+ * on it get a reason in `unknown`. Fails with TW_E_MEMORY, or what a core says of itself.
  */
 int tw_batch_run(const struct tw_vectors *vectors, struct tw_batch *batch, const unsigned char *input, size_t size,
                  unsigned char *memory, struct tw_error *err);

@@ -84,7 +84,7 @@ static void find_dependents(struct tw_batch *batch)
 static int encode_nop(const struct tw_batch_operation *o, unsigned char bytes[TW_BUNDLE_MAX], struct tw_error *err)
 {
     static const uint16_t nops[TW_SLOT_COUNT] = {
-        [TW_SLOT_LDB] = TW_I_NOPB, [TW_SLOT_LDA] = TW_I_NOPA, [TW_SLOT_ST] = TW_I_NOPS,  [TW_SLOT_ALU] = TW_I_NOPX,
+        [TW_SLOT_LDB] = TW_I_NOPB, [TW_SLOT_LDA] = TW_I_NOPA, [TW_SLOT_ST] = TW_I_NOPS,   [TW_SLOT_ALU] = TW_I_NOPX,
         [TW_SLOT_MV] = TW_I_NOPM,  [TW_SLOT_VEC] = TW_I_NOPV, [TW_SLOT_LNG] = TW_I_NOPXM, [TW_SLOT_NOP] = TW_I_NOP,
     };
     struct tw_bundle bundle = {.slots = o->bundle.slots, .format = o->bundle.format};
@@ -171,7 +171,8 @@ static int run_once(struct tw_core *core, struct tw_batch *batch, const unsigned
     if (state == TW_CORE_DONE)
         return TW_OK;
     *again = leave_out(batch, tw_core_pc(core), &why);
-    return *again ? TW_OK : tw_fail(err, why.code, "batch '%.*s': %s", (int)batch->name.size, batch->name.text, why.text);
+    return *again ? TW_OK
+                  : tw_fail(err, why.code, "batch '%.*s': %s", (int)batch->name.size, batch->name.text, why.text);
 }
 
 int tw_batch_run(const struct tw_vectors *vectors, struct tw_batch *batch, const unsigned char *input, size_t size,

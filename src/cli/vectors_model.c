@@ -71,8 +71,8 @@ static void run_instruction(const struct tw_vectors *vectors, const struct model
     const uint32_t saturation = (uint32_t)(c->saturate | c->symmetric << 1), rounding = (uint32_t)c->rounding;
     const uint32_t shift = (uint32_t)c->shift, is_signed = (uint32_t)c->is_signed;
     const struct tw_named_value values[] = {
-        {"src", data, TW_CELL_BYTES}, {"crSat", &saturation, 4}, {"crRnd", &rounding, 4},
-        {"shft", &shift, 4},          {model->sign_register, &is_signed, 4},
+        {"src", data, TW_CELL_BYTES},          {"crSat", &saturation, 4}, {"crRnd", &rounding, 4}, {"shft", &shift, 4},
+        {model->sign_register, &is_signed, 4},
     };
     tw_instruction_call(vectors, instruction, values, N(values), call);
 }
@@ -165,8 +165,7 @@ static int check_model(const struct tw_vectors *vectors, const struct model *mod
 int tw_vectors_model_srs(const struct tw_vectors *vectors, const struct tw_table *table,
                          struct tw_vectors_report *report, struct tw_error *err)
 {
-    static const struct model model = {
-        srs_instructions, N(srs_instructions), "crSRSSign", NULL, "bits_o", 1, 1, 1, 0};
+    static const struct model model = {srs_instructions, N(srs_instructions), "crSRSSign", NULL, "bits_o", 1, 1, 1, 0};
     return check_model(vectors, &model, table, report, err);
 }
 

@@ -23,9 +23,9 @@ static const char not_reproducible[] = "no byte that is written and reproducible
 struct suite {
     struct tw_table program, batches;
     struct tw_file_map input;
-    unsigned point_id, out_offset;                         /* columns of program */
-    unsigned batch, run, in_start, in_size;                /* columns of batches */
-    unsigned id, point, of_run, state, bytes;              /* columns of the results */
+    unsigned point_id, out_offset;            /* columns of program */
+    unsigned batch, run, in_start, in_size;   /* columns of batches */
+    unsigned id, point, of_run, state, bytes; /* columns of the results */
     const struct tw_table *results;
     unsigned char *handled; /* of each result: it belongs to a batch */
     size_t n_aside;         /* compared results of points that have an operation left out which they do not depend on */

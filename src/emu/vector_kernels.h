@@ -20,6 +20,13 @@ struct tw_resize {
     uint8_t is_signed; /* input and output */
 };
 
+/* What becomes of the terms of an integer sum; lanes of 32 or 64 bits, 128 bytes in all. */
+struct tw_accumulate {
+    unsigned lane_bits;
+    unsigned shift; /* of acc1, to the left */
+    unsigned negates_acc1, negates_acc2, negates_products;
+};
+
 /* 512-bit operations on lanes of 8, 16 or 32 bits that give a vector. */
 enum tw_lane_operation {
     TW_LANES_ADD,
@@ -48,7 +55,12 @@ struct tw_vector_kernels {
     unsigned (*fp32_add)(const void *acc1, const void *acc2, void *out);
 
     /* The sums of products of a dense integer mode with no product negated: 32 lanes of 32 bits or 16 of 64. */
-    void (*products)(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b, void *out);
+    void (*products)(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b,
+                     void *out);
+
+    /* +-(acc1 << shift) +- acc2 +- products, modulo the lane's width; acc2 may be NULL: there is none. */
+    void (*accumulate)(const struct tw_accumulate *how, const void *acc1, const void *acc2, const void *products,
+                       void *out);
 
     /* Shift-round-saturate and upshift; both return whether a lane overflowed. */
     unsigned (*srs)(const struct tw_resize *how, const void *in, void *out);
@@ -58,11 +70,12 @@ struct tw_vector_kernels {
 
     void (*shuffle)(unsigned mode, const void *a, const void *b, void *out); /* mode 0 .. 47 */
 
-    void (*bf16_to_fp32)(const void *in, void *out);                         /* 16 lanes */
-    unsigned (*fp32_to_bf16)(unsigned rounding, const void *in, void *out);  /* returns the bits of srF2FFlags */
+    void (*bf16_to_fp32)(const void *in, void *out);                        /* 16 lanes */
+    unsigned (*fp32_to_bf16)(unsigned rounding, const void *in, void *out); /* returns the bits of srF2FFlags */
 
     /* Lanes of `bits` bits. compare: bit k of the result tells of lane k whether a < b. */
-    void (*lanes)(enum tw_lane_operation operation, unsigned bits, int is_signed, const void *a, const void *b, void *out);
+    void (*lanes)(enum tw_lane_operation operation, unsigned bits, int is_signed, const void *a, const void *b,
+                  void *out);
     uint64_t (*less)(unsigned bits, int is_signed, const void *a, const void *b);
     void (*select)(unsigned bits, uint64_t mask, const void *a, const void *b, void *out); /* bit set: b */
 };

@@ -75,20 +75,25 @@ static void checks_every_kind_of_table(void **state)
     put(f, "f32_to_bf16.tsv", "id\trnd\tin\tout\na\t12\t3f808000\t3f80\nb\t11\t3f808000\t3f81\nc\t0\t7f800001\t7fff\n");
     put(f, "bf16_to_f32.tsv", "id\tin\tout\na\t0001\t00010000\n");
     put(f, "bf16_floor_s32.tsv", "id\tin\tout\na\tbfc0\tfffffffe\n");
-    put(f, "srs_ups_pack_silicon.tsv", "id\top\trnd\tsat\tshift\tin\tout\n"
-                                       "a\tsrs_s16_s64\t9\t1\t4\t00000018\t0002\n"
-                                       "b\tups_s32_s16\t-\t0\t4\tffff\tfffffff0\n"
-                                       "c\tpack_s8_s16\t-\t1\t-\t0100\t7f\n"
-                                       "d\tnew_op\t-\t1\t-\t0100\t7f\n");
-    put(f, "model_srs.tsv", "id\tvalue\tshift\tsigned\tbits_o\tsat\tsymsat\trnd\texpected\n"
-                            "0\t-255\t0\t1\t8\t1\t0\t0\t-128\n1\t281474976710656\t4\t0\t8\t1\t0\t0\t255\n");
-    put(f, "model_ups.tsv", "id\tvalue\tshift\tbits_in\tbits_out\tsigned\tsat\texpected\n0\t-3\t2\t32\t64\t1\t1\t-12\n");
-    put(f, "model_pack.tsv", "id\tvalue\tbits_i\tbits_o\tsigned\tsat\tsymsat\texpected\n"
-                             "0\t300\t16\t8\t1\t1\t0\t127\n1\t70000\t16\t8\t1\t1\t0\t127\n2\t300\t32\t16\t1\t0\t0\t300\n");
+    put(f, "srs_ups_pack_silicon.tsv",
+        "id\top\trnd\tsat\tshift\tin\tout\n"
+        "a\tsrs_s16_s64\t9\t1\t4\t00000018\t0002\n"
+        "b\tups_s32_s16\t-\t0\t4\tffff\tfffffff0\n"
+        "c\tpack_s8_s16\t-\t1\t-\t0100\t7f\n"
+        "d\tnew_op\t-\t1\t-\t0100\t7f\n");
+    put(f, "model_srs.tsv",
+        "id\tvalue\tshift\tsigned\tbits_o\tsat\tsymsat\trnd\texpected\n"
+        "0\t-255\t0\t1\t8\t1\t0\t0\t-128\n1\t281474976710656\t4\t0\t8\t1\t0\t0\t255\n");
+    put(f, "model_ups.tsv",
+        "id\tvalue\tshift\tbits_in\tbits_out\tsigned\tsat\texpected\n0\t-3\t2\t32\t64\t1\t1\t-12\n");
+    put(f, "model_pack.tsv",
+        "id\tvalue\tbits_i\tbits_o\tsigned\tsat\tsymsat\texpected\n"
+        "0\t300\t16\t8\t1\t1\t0\t127\n1\t70000\t16\t8\t1\t1\t0\t127\n2\t300\t32\t16\t1\t0\t0\t300\n");
     put(f, "isa_conv.tsv",
         "id\tintrinsics\tin\tout\n"
         "a\tunpack.I16.I8(<32 x i8> %v, i32 1)\t80\t80ff\n"
-        "b\tacc32.v16.I256.ups(<16 x i16> %v, i32 3, i32 1) ; I256.v16.acc32.srs(<8 x i64> %a, i32 1, i32 1)\t0100\t0400\n"
+        "b\tacc32.v16.I256.ups(<16 x i16> %v, i32 3, i32 1) ; I256.v16.acc32.srs(<8 x i64> %a, i32 1, i32 "
+        "1)\t0100\t0400\n"
         "c\tno.such.thing(<16 x i16> %v)\t0100\t0400\n");
     put(f, "whisper_tiny_encoder_rows.f32", "");
     put(f, "jfk.wav", "");
@@ -139,11 +144,13 @@ static void put_programme(const struct folder *f)
 {
     unsigned char input[64] = {5, 0, 0, 0, 7, 0, 0, 0, 0x1c, 0, 0, 0};
     folder_put(f, "isa_input_lcg42.bin", input, sizeof input);
-    put(f, "isa_batches.tsv", "id\tbatch\trun\tpoints\tin_start\tin_size\tout_size\n"
-                              "T/s\tT\ts\t5\t0\t64\t64\nU/s\tU\ts\t1\t4\t60\t64\n");
+    put(f, "isa_batches.tsv",
+        "id\tbatch\trun\tpoints\tin_start\tin_size\tout_size\n"
+        "T/s\tT\ts\t5\t0\t64\t64\nU/s\tU\ts\t1\t4\t60\t64\n");
     put(f, "isa_program.tsv",
         "id\tisa_name\tslot\tin_off\tin_size\tout_off\tout_size\tasm\n"
-        "T.0\tADD\talu\t0\t4\t0\t4\tlda r0, [p0, #0]; lda r1, [p0, #4]; nop *7; add r2, r0, r1; nop *2; st r2, [p1, #0]\n"
+        "T.0\tADD\talu\t0\t4\t0\t4\tlda r0, [p0, #0]; lda r1, [p0, #4]; nop *7; add r2, r0, r1; nop *2; st r2, [p1, "
+        "#0]\n"
         "T.1\tPAIR\tmv\t0\t4\t4\t4\tmov r18, r2; mov r19, r2; nop *2; vbcst.64 x0, r19:r18; nop *3; "
         "vst wl0, [p1, #32]; st r19, [p1, #4]\n"
         "T.2\tVMUL\tvec\t0\t4\t8\t4\tlda r4, [p0, #8]; nop *7; vmul cm0, x0, x0, r4; nop *6; vst amll0, [p1, #64]\n"
@@ -157,16 +164,17 @@ static void runs_programmes(void **state)
 {
     const struct folder *f = *state;
     put_programme(f);
-    put(f, "isa_expect.tsv", "id\tpoint\trun\tstate\tctrl\tbytes\n"
-                             "T.0/s\tT.0\ts\t-\t-\t0c000000\n"
-                             "T.1/s\tT.1\ts\tr2\t-\t0c..0000\n"
-                             "T.1b/s\tT.1\ts\tr2!\t-\tffffffff\n"
-                             "T.2/s\tT.2\ts\t-\t-\t00000000\n"
-                             "T.3/s\tT.3\ts\tcm0\t-\t00000000\n"
-                             "T.4/s\tT.4\ts\tr2\t-\t11??0000\n"
-                             "U.0/s\tU.0\ts\t-\t-\t07000000\n"
-                             "V.0/s\tV.0\ts\t-\t-\t07000000\n"
-                             "T.4b/s\tT.4\ts\tr2\t-\t........\n");
+    put(f, "isa_expect.tsv",
+        "id\tpoint\trun\tstate\tctrl\tbytes\n"
+        "T.0/s\tT.0\ts\t-\t-\t0c000000\n"
+        "T.1/s\tT.1\ts\tr2\t-\t0c..0000\n"
+        "T.1b/s\tT.1\ts\tr2!\t-\tffffffff\n"
+        "T.2/s\tT.2\ts\t-\t-\t00000000\n"
+        "T.3/s\tT.3\ts\tcm0\t-\t00000000\n"
+        "T.4/s\tT.4\ts\tr2\t-\t11??0000\n"
+        "U.0/s\tU.0\ts\t-\t-\t07000000\n"
+        "V.0/s\tV.0\ts\t-\t-\t07000000\n"
+        "T.4b/s\tT.4\ts\tr2\t-\t........\n");
     assert_run(f, 0, "isa_expect.tsv: 4 passed, 0 failed, 5 skipped\n4 passed, 0 failed, 5 skipped\n",
                "skipped 1: a float mode in an integer multiply-accumulate is not modelled");
     assert_run(f, 0, "isa_expect.tsv: 4 passed, 0 failed, 5 skipped\n4 passed, 0 failed, 5 skipped\n",

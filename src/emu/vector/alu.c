@@ -27,9 +27,9 @@ void tw_plain_lanes(enum tw_lane_operation operation, unsigned bits, int is_sign
                     void *out)
 {
     for (unsigned i = 0; i < 8 * TW_X_BYTES / bits; i++)
-        tw_set_lane(out, bits, i,
-                    (uint64_t)combine(operation, tw_lane_value(a, bits, i, is_signed),
-                                      tw_lane_value(b, bits, i, is_signed)));
+        tw_set_lane(
+            out, bits, i,
+            (uint64_t)combine(operation, tw_lane_value(a, bits, i, is_signed), tw_lane_value(b, bits, i, is_signed)));
 }
 
 uint64_t tw_plain_less(unsigned bits, int is_signed, const void *a, const void *b)

@@ -9,19 +9,20 @@
 
 #define BM_BYTES 64
 
-/* What an instruction of these works on; missing accumulators are zeros. */
+/* What an instruction of these works on; acc2 NULL: there is none. */
 struct mac_operands {
     struct tw_mac_word word;
     const void *acc1, *acc2, *a, *b;
-    int negates_product, negates_acc1, negates_acc2;
+    struct tw_accumulate how;
 };
 
-static struct mac_operands operands(const struct tw_semantics *row, const void *const in[TW_VALUES_MAX])
+static const alignas(64) unsigned char zeros[TW_CM_BYTES] = {0};
+
+static inline struct mac_operands operands(const struct tw_semantics *row, const void *const in[TW_VALUES_MAX])
 {
-    static const alignas(64) unsigned char zeros[TW_CM_BYTES] = {0};
     unsigned at = 1; /* after the output */
     struct mac_operands o = {.acc1 = row->a > 0 ? in[at++] : zeros};
-    o.acc2 = row->a > 1 ? in[at++] : zeros;
+    o.acc2 = row->a > 1 ? in[at++] : NULL;
     if (row->c != TW_SHAPE_NONE) {
         o.a = in[at++];
         o.b = in[at++];
@@ -29,61 +30,32 @@ static struct mac_operands operands(const struct tw_semantics *row, const void *
     o.word = tw_mac_word(tw_scalar_value(in[at]));
     if (o.word.zero_acc)
         o.acc1 = zeros;
-    o.negates_product = ((row->b & TW_SIGN_PRODUCT) != 0) ^ o.word.sub_mul;
-    o.negates_acc1 = ((row->b & TW_SIGN_ACC1) != 0) ^ o.word.sub_acc1;
-    o.negates_acc2 = ((row->b & TW_SIGN_ACC2) != 0) ^ o.word.sub_acc2;
+    o.how.lane_bits = o.word.amode == TW_AMODE_64 ? 64 : 32;
+    o.how.shift = o.word.shift16 ? 16 : 0;
+    o.how.negates_products = ((row->b & TW_SIGN_PRODUCT) != 0) ^ o.word.sub_mul;
+    o.how.negates_acc1 = ((row->b & TW_SIGN_ACC1) != 0) ^ o.word.sub_acc1;
+    o.how.negates_acc2 = ((row->b & TW_SIGN_ACC2) != 0) ^ o.word.sub_acc2;
     return o;
 }
 
 /* Integer accumulators */
-
-static void combine_32(const struct mac_operands *o, const void *products, void *out)
-{
-    uint32_t acc1[32], acc2[32], p[32], sum[32];
-    const unsigned shift = o->word.shift16 ? 16 : 0;
-    memcpy(acc1, o->acc1, sizeof acc1);
-    memcpy(acc2, o->acc2, sizeof acc2);
-    memcpy(p, products, sizeof p);
-    const uint32_t s1 = o->negates_acc1 ? ~UINT32_C(0) : 1, s2 = o->negates_acc2 ? ~UINT32_C(0) : 1;
-    const uint32_t sp = o->negates_product ? ~UINT32_C(0) : 1;
-    for (unsigned i = 0; i < 32; i++)
-        sum[i] = (acc1[i] << shift) * s1 + acc2[i] * s2 + p[i] * sp;
-    memcpy(out, sum, sizeof sum);
-}
-
-/* x or -x */
-static uint64_t signed_term(uint64_t x, int negates)
-{
-    return (x ^ -(uint64_t)negates) + (uint64_t)negates;
-}
-
-static void combine_64(const struct mac_operands *o, const void *products, void *out)
-{
-    uint64_t acc1[16], acc2[16], p[16], sum[16];
-    const unsigned shift = o->word.shift16 ? 16 : 0;
-    memcpy(acc1, o->acc1, sizeof acc1);
-    memcpy(acc2, o->acc2, sizeof acc2);
-    memcpy(p, products, sizeof p);
-    for (unsigned i = 0; i < 16; i++)
-        sum[i] = signed_term(acc1[i] << shift, o->negates_acc1) + signed_term(acc2[i], o->negates_acc2) +
-                 signed_term(p[i], o->negates_product);
-    memcpy(out, sum, sizeof sum);
-}
 
 static const char *integer_products(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
                                     const struct mac_operands *o, void *products)
 {
     const struct tw_mac_word *word = &o->word;
     unsigned float_variants = row->c == TW_SHAPE_DENSE ? 2 : 3;
-    memset(products, 0, TW_CM_BYTES);
-    if (word->amode >= TW_AMODE_FLOAT)
+    if (word->amode >= TW_AMODE_FLOAT) {
+        memset(products, 0, TW_CM_BYTES);
         return word->variant < float_variants ? "a float mode in an integer multiply-accumulate is not modelled" : NULL;
+    }
     const struct tw_mac_mode *mode = row->c == TW_SHAPE_DENSE ? tw_mac_dense_mode(word) : tw_mac_sparse_mode(word);
     const char *unknown = tw_mac_mask_unknown(mode, word->sub_mask);
     if (unknown != NULL)
         return unknown;
     switch (mode->pattern) {
     case TW_MAC_NONE:
+        memset(products, 0, TW_CM_BYTES);
         break;
     case TW_MAC_UNKNOWN:
         return "a sparse product of 8 by 4 bits is not modelled";
@@ -100,18 +72,43 @@ static const char *integer_products(const struct tw_semantics *row, const struct
     return NULL;
 }
 
+/* The way of nearly all calls: a dense integer mode without shifts and signs, at most one accumulator. 0: it is not. */
+static inline int usual_mac(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                            const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    alignas(64) unsigned char products[TW_CM_BYTES];
+    unsigned at = 1 + (unsigned)row->a; /* of the first factor */
+    uint32_t c = row->c == TW_SHAPE_DENSE ? tw_scalar_value(in[at + 2]) : 0;
+    if (row->c != TW_SHAPE_DENSE || (c & (TW_WORD_CHANGES | TW_WORD_FLOAT)) != 0 || row->b != 0 || row->a > 1)
+        return 0;
+    const struct tw_mac_word word = tw_mac_word(c);
+    const struct tw_mac_mode *mode = tw_mac_dense_mode(&word);
+    if (mode->pattern == TW_MAC_NONE)
+        return 0;
+    int adds = row->a == 1 && !word.zero_acc;
+    kernels->products(mode, word.a_signed != 0, word.b_signed != 0, in[at], in[at + 1], adds ? products : out[0]);
+    if (adds) {
+        const struct tw_accumulate how = {.lane_bits = mode->lane_bits};
+        kernels->accumulate(&how, in[1], NULL, products, out[0]);
+    }
+    return 1;
+}
+
 const char *tw_do_mac(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
                       const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
 {
-    alignas(64) unsigned char products[TW_CM_BYTES] = {0};
+    if (usual_mac(row, kernels, in, out))
+        return NULL;
+    alignas(64) unsigned char products[TW_CM_BYTES];
     struct mac_operands o = operands(row, in);
-    const char *unknown = row->c != TW_SHAPE_NONE ? integer_products(row, kernels, &o, products) : NULL;
+    const char *unknown = NULL;
+    if (row->c != TW_SHAPE_NONE)
+        unknown = integer_products(row, kernels, &o, products);
+    else
+        memset(products, 0, sizeof products);
     if (unknown != NULL)
         return unknown;
-    if (o.word.amode == TW_AMODE_64)
-        combine_64(&o, products, out[0]);
-    else
-        combine_32(&o, products, out[0]);
+    kernels->accumulate(&o.how, o.acc1, o.acc2, products, out[0]);
     return NULL;
 }
 
@@ -137,17 +134,17 @@ static const void *signed_accumulator(const void *acc, unsigned shift, int negat
 }
 
 /*
- * The second factor with the signs of the products, where it is or in `changed`: bit 4 (lane % 2) + term % 4 of the mask
- * negates a product.
+ * The second factor with the signs of the products, where it is or in `changed`: bit 4 (lane % 2) + term % 4 of the
+ * mask negates a product.
  */
 static const void *signed_factor(const struct mac_operands *o, int columns, void *changed)
 {
     uint16_t lanes[32];
-    if (o->word.sub_mask == 0 && !o->negates_product)
+    if (o->word.sub_mask == 0 && !o->how.negates_products)
         return o->b;
     memcpy(lanes, o->b, sizeof lanes);
     for (int i = 0; i < 32; i++) {
-        int negates = (o->word.sub_mask >> (4 * (i % 2) + i / columns % 4) & 1) ^ o->negates_product;
+        int negates = (o->word.sub_mask >> (4 * (i % 2) + i / columns % 4) & 1) ^ o->how.negates_products;
         lanes[i] ^= negates ? BF16_SIGN : 0;
     }
     memcpy(changed, lanes, sizeof lanes);
@@ -231,17 +228,38 @@ static unsigned float_without_products(const void *acc1, const void *acc2, void 
     return flags;
 }
 
+/*
+ * The way of nearly all calls: a dense float mode without shifts and signs, at most one accumulator. Returns 0 when it
+ * is something else.
+ */
+static inline int usual_float_mac(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                                  const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
+{
+    unsigned at = 1 + (unsigned)row->a; /* of the first factor */
+    uint32_t c = row->c == TW_SHAPE_DENSE ? tw_scalar_value(in[at + 2]) : 0;
+    if ((c & (TW_WORD_CHANGES | TW_WORD_FLOAT_MASK)) != TW_WORD_FLOAT || row->b != 0 || row->a > 1 ||
+        kernels->denormals_are_zero)
+        return 0;
+    const void *acc = row->a == 0 || (c & TW_WORD_ZERO_ACC) ? zeros : in[1];
+    tw_set_scalar(out[tw_first_def(row)], c & TW_WORD_ELEMENTS
+                                              ? kernels->bf16_elements(acc, NULL, in[at], in[at + 1], out[0])
+                                              : kernels->bf16_matrix(acc, NULL, in[at], in[at + 1], out[0]));
+    return 1;
+}
+
 const char *tw_do_mac_float(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
                             const void *const in[TW_VALUES_MAX], void *const out[TW_VALUES_MAX])
 {
+    if (usual_float_mac(row, kernels, in, out))
+        return NULL;
     alignas(64) unsigned char changed1[BM_BYTES], changed2[BM_BYTES];
     struct mac_operands o = operands(row, in);
     enum float_mode mode = FLOAT_NONE;
     const char *unknown = row->c != TW_SHAPE_NONE ? float_mode(row, &o.word, &mode) : NULL;
     if (unknown != NULL)
         return unknown;
-    const void *acc1 = signed_accumulator(o.acc1, o.word.shift16 ? 16 : 0, o.negates_acc1, changed1);
-    const void *acc2 = row->a > 1 ? signed_accumulator(o.acc2, 0, o.negates_acc2, changed2) : NULL;
+    const void *acc1 = signed_accumulator(o.acc1, o.how.shift, o.how.negates_acc1, changed1);
+    const void *acc2 = row->a > 1 ? signed_accumulator(o.acc2, 0, o.how.negates_acc2, changed2) : NULL;
     unsigned flags;
     if (row->c == TW_SHAPE_NONE)
         flags = kernels->fp32_add(acc1, acc2, out[0]);

@@ -1,7 +1,7 @@
 /*
  * Sums of bf16 products and fp32 accumulators as the vector unit makes them: every term is aligned to the largest
- * exponent and rounded there, the sum of the aligned terms is exact and rounded once. Exponents of products are those of
- * the factors, not of the normalised product; denormals keep their mantissa.
+ * exponent and rounded there, the sum of the aligned terms is exact and rounded once. Exponents of products are those
+ * of the factors, not of the normalised product; denormals keep their mantissa.
  */
 #include "lanes.h"
 #include "mac.h"
@@ -51,7 +51,8 @@ static struct term product(uint16_t a, uint16_t b, struct specials *s)
 {
     unsigned ma = a & 0x7fffu, mb = b & 0x7fffu;
     int negative = (a ^ b) >> 15 & 1;
-    if (ma > BF16_INFINITY || mb > BF16_INFINITY || (ma == BF16_INFINITY && mb == 0) || (mb == BF16_INFINITY && ma == 0))
+    if (ma > BF16_INFINITY || mb > BF16_INFINITY || (ma == BF16_INFINITY && mb == 0) ||
+        (mb == BF16_INFINITY && ma == 0))
         s->nan = 1;
     else if (ma == BF16_INFINITY || mb == BF16_INFINITY)
         note_infinity(s, negative);
@@ -90,8 +91,8 @@ static int64_t align(struct term t, int exponent)
 {
     if (t.exponent == 0)
         return 0;
-    uint64_t magnitude = shift_to_nearest((uint64_t)(t.mantissa < 0 ? -t.mantissa : t.mantissa),
-                                          (unsigned)(exponent - t.exponent));
+    uint64_t magnitude =
+        shift_to_nearest((uint64_t)(t.mantissa < 0 ? -t.mantissa : t.mantissa), (unsigned)(exponent - t.exponent));
     return t.mantissa < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
@@ -120,7 +121,8 @@ static struct rounded round_sum(int64_t sum, int exponent)
     } else {
         magnitude <<= 23 - top;
     }
-    return (struct rounded){sum < 0 ? FP32_SIGN : 0, exponent + top - RESULT_BIAS, (uint32_t)magnitude & FP32_MANTISSA, 0};
+    return (struct rounded){sum < 0 ? FP32_SIGN : 0, exponent + top - RESULT_BIAS, (uint32_t)magnitude & FP32_MANTISSA,
+                            0};
 }
 
 static uint32_t not_a_number(const struct rounded *r)

@@ -18,9 +18,9 @@ void tw_mac_products(const struct tw_mac_mode *mode, const struct tw_mac_word *w
         for (unsigned t = 0; t < mode->k; t++) {
             unsigned f, g;
             tw_mac_elements(mode, i, t, &f, &g);
-            sum += product(tw_lane_value(a, mode->a_bits, f, word->a_signed),
-                           tw_lane_value(b, mode->b_bits, g, word->b_signed),
-                           tw_mac_negates(mode, word->sub_mask, i, t));
+            sum +=
+                product(tw_lane_value(a, mode->a_bits, f, word->a_signed),
+                        tw_lane_value(b, mode->b_bits, g, word->b_signed), tw_mac_negates(mode, word->sub_mask, i, t));
         }
         tw_set_lane(out, mode->lane_bits, i, sum);
     }
@@ -29,8 +29,20 @@ void tw_mac_products(const struct tw_mac_mode *mode, const struct tw_mac_word *w
 void tw_plain_products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b,
                        void *out)
 {
-    struct tw_mac_word word = {.a_signed = (uint8_t)a_signed, .b_signed = (uint8_t)b_signed};
+    struct tw_mac_word word = {.a_signed = (unsigned)a_signed, .b_signed = (unsigned)b_signed};
     tw_mac_products(mode, &word, a, b, out);
+}
+
+void tw_plain_accumulate(const struct tw_accumulate *how, const void *acc1, const void *acc2, const void *products,
+                         void *out)
+{
+    for (unsigned i = 0; i < 8 * TW_CM_BYTES / how->lane_bits; i++) {
+        uint64_t x = tw_lane(acc1, how->lane_bits, i) << how->shift;
+        uint64_t y = acc2 != NULL ? tw_lane(acc2, how->lane_bits, i) : 0;
+        uint64_t p = tw_lane(products, how->lane_bits, i);
+        tw_set_lane(out, how->lane_bits, i,
+                    (how->negates_acc1 ? -x : x) + (how->negates_acc2 ? -y : y) + (how->negates_products ? -p : p));
+    }
 }
 
 /* Groups of four rows; two slots a group. One element alone lies in the slot of its half of the group. */

@@ -1,26 +1,7 @@
-/* The configuration word and the table of integer modes. */
+/* The table of integer modes. */
 #include "mac.h"
 
 #include <stddef.h>
-
-#define BIT(word, at) ((uint8_t)((word) >> (at) & 1u))
-
-struct tw_mac_word tw_mac_word(uint32_t c)
-{
-    return (struct tw_mac_word){
-        .zero_acc = BIT(c, 0),
-        .amode = (uint8_t)(c >> 1 & 3u),
-        .bmode = (uint8_t)(c >> 3 & 3u),
-        .variant = (uint8_t)(c >> 5 & 7u),
-        .b_signed = BIT(c, 8),
-        .a_signed = BIT(c, 9),
-        .shift16 = BIT(c, 10),
-        .sub_mul = BIT(c, 11),
-        .sub_acc1 = BIT(c, 12),
-        .sub_acc2 = BIT(c, 13),
-        .sub_mask = (uint8_t)(c >> 16),
-    };
-}
 
 #define INTEGER_AMODES 2
 

@@ -29,8 +29,9 @@ enum tw_rounding {
 int tw_rounding_is_known(unsigned rounding);
 
 /*
- * One lane of srs: x is the accumulator's value; the result is the lane's bit pattern in the low how->to bits. A negative
- * shift is one to the left, before anything is saturated. *overflow (which must be 0 before the first lane) becomes 1 when the rounded value does not fit.
+ * One lane of srs: x is the accumulator's value; the result is the lane's bit pattern in the low how->to bits. A
+ * negative shift is one to the left, before anything is saturated. *overflow (which must be 0 before the first lane)
+ * becomes 1 when the rounded value does not fit.
  */
 uint64_t tw_srs_lane(const struct tw_resize *how, int64_t x, unsigned *overflow);
 uint64_t tw_ups_lane(const struct tw_resize *how, int64_t x, unsigned *overflow);
@@ -70,6 +71,8 @@ void tw_plain_select(unsigned bits, uint64_t mask, const void *a, const void *b,
 /* Multiply-accumulate: mac.h. */
 void tw_plain_products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b,
                        void *out);
+void tw_plain_accumulate(const struct tw_accumulate *how, const void *acc1, const void *acc2, const void *products,
+                         void *out);
 unsigned tw_plain_bf16_matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
 unsigned tw_plain_bf16_elements(const void *acc1, const void *acc2, const void *a, const void *b, void *out);
 unsigned tw_plain_fp32_add(const void *acc1, const void *acc2, void *out);

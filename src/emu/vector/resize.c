@@ -37,7 +37,7 @@ static int rounds_up(unsigned rounding, int guard, int rest, int odd, int negati
 /* x >> shift, rounded to minus infinity; right shifts of negative numbers are not left to the compiler. */
 static int64_t shift_right(int64_t x, unsigned shift)
 {
-    return x < 0 ? (int64_t)~(~(uint64_t)x >> shift) : (int64_t)((uint64_t)x >> shift);
+    return x < 0 ? (int64_t) ~(~(uint64_t)x >> shift) : (int64_t)((uint64_t)x >> shift);
 }
 
 /* The range of a lane. Symmetric saturation leaves out the most negative number. */

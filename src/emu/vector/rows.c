@@ -3,96 +3,101 @@
 
 #include "emu/vector_kernels.h"
 
-#define ROW(name, ...) {TW_I_##name, TW_ACTION_COMPUTE, 0, __VA_ARGS__}
+#define ROW(name, ...)                                                                                                 \
+    {                                                                                                                  \
+        TW_I_##name, TW_ACTION_COMPUTE, 0, __VA_ARGS__                                                                 \
+    }
 
 /* Accumulators: signs are those of product, acc1 and acc2 before the configuration word's. */
 #define P TW_SIGN_PRODUCT
 #define A1 TW_SIGN_ACC1
 #define A2 TW_SIGN_ACC2
-#define MAC_SHAPES(name, dense, sparse, function, accumulators, signs)                        \
-    ROW(name##dense, function, accumulators, signs, TW_SHAPE_DENSE, 0),                       \
-        ROW(name##sparse##_narrow, function, accumulators, signs, TW_SHAPE_SPARSE, 0),        \
+#define MAC_SHAPES(name, dense, sparse, function, accumulators, signs)                                                 \
+    ROW(name##dense, function, accumulators, signs, TW_SHAPE_DENSE, 0),                                                \
+        ROW(name##sparse##_narrow, function, accumulators, signs, TW_SHAPE_SPARSE, 0),                                 \
         ROW(name##sparse##_wide, function, accumulators, signs, TW_SHAPE_SPARSE_WIDE, 0)
-#define MAC(name, accumulators, signs) \
+#define MAC(name, accumulators, signs)                                                                                 \
     MAC_SHAPES(name, _vmac_cm_core_dense, _vmac_cm_core_sparse, tw_do_mac, accumulators, signs)
 #define MAC2(name, signs) MAC_SHAPES(name, _vmac_bm_core_dense, _vmac_cm_core_sparse, tw_do_mac, 2, signs)
-#define MAC_F(name, accumulators, signs) \
+#define MAC_F(name, accumulators, signs)                                                                               \
     MAC_SHAPES(name##_F, _vmac_bm_core_dense, _vmac_bm_core_sparse, tw_do_mac_float, accumulators, signs)
-#define ACC(name, accumulators, signs)                                     \
-    ROW(name, tw_do_mac, accumulators, signs, TW_SHAPE_NONE, 0),           \
+#define ACC(name, accumulators, signs)                                                                                 \
+    ROW(name, tw_do_mac, accumulators, signs, TW_SHAPE_NONE, 0),                                                       \
         ROW(name##_F, tw_do_mac_float, accumulators, signs, TW_SHAPE_NONE, 0)
 
 /* Conversions with the addressing forms of loads and stores; all of them move 32 bytes. */
-#define LOAD(name, ...) {TW_I_##name, TW_ACTION_LOAD, 32, __VA_ARGS__}
-#define STORE(name, ...) {TW_I_##name, TW_ACTION_STORE, 32, __VA_ARGS__}
+#define LOAD(name, ...)                                                                                                \
+    {                                                                                                                  \
+        TW_I_##name, TW_ACTION_LOAD, 32, __VA_ARGS__                                                                   \
+    }
+#define STORE(name, ...)                                                                                               \
+    {                                                                                                                  \
+        TW_I_##name, TW_ACTION_STORE, 32, __VA_ARGS__                                                                  \
+    }
 
-#define UPS_LOADS(types, ...)                                                                           \
-    LOAD(VLDA_UPS_##types##_ag_idx, tw_do_ups, __VA_ARGS__),                                            \
-        LOAD(VLDA_UPS_##types##_ag_idx_imm, tw_do_ups, __VA_ARGS__),                                    \
-        LOAD(VLDA_UPS_##types##_ag_pstm_nrm, tw_do_ups, __VA_ARGS__),                                   \
-        LOAD(VLDA_UPS_##types##_ag_pstm_nrm_imm, tw_do_ups, __VA_ARGS__),                               \
+#define UPS_LOADS(types, ...)                                                                                          \
+    LOAD(VLDA_UPS_##types##_ag_idx, tw_do_ups, __VA_ARGS__),                                                           \
+        LOAD(VLDA_UPS_##types##_ag_idx_imm, tw_do_ups, __VA_ARGS__),                                                   \
+        LOAD(VLDA_UPS_##types##_ag_pstm_nrm, tw_do_ups, __VA_ARGS__),                                                  \
+        LOAD(VLDA_UPS_##types##_ag_pstm_nrm_imm, tw_do_ups, __VA_ARGS__),                                              \
         LOAD(VLDA_2D_UPS_##types, tw_do_ups, __VA_ARGS__), LOAD(VLDA_3D_UPS_##types, tw_do_ups, __VA_ARGS__)
 
-#define STORES(kind, types, function, ...)                                  \
-    STORE(VST_##kind##_##types##_ag_idx, function, __VA_ARGS__),            \
-        STORE(VST_##kind##_##types##_ag_idx_imm, function, __VA_ARGS__),    \
-        STORE(VST_##kind##_##types##_ag_pstm_nrm, function, __VA_ARGS__),   \
+#define STORES(kind, types, function, ...)                                                                             \
+    STORE(VST_##kind##_##types##_ag_idx, function, __VA_ARGS__),                                                       \
+        STORE(VST_##kind##_##types##_ag_idx_imm, function, __VA_ARGS__),                                               \
+        STORE(VST_##kind##_##types##_ag_pstm_nrm, function, __VA_ARGS__),                                              \
         STORE(VST_##kind##_##types##_ag_pstm_nrm_imm, function, __VA_ARGS__)
-#define WALK_STORES(kind, types, function, ...)          \
-    STORE(VST_2D_##kind##_##types, function, __VA_ARGS__), \
-        STORE(VST_3D_##kind##_##types, function, __VA_ARGS__)
+#define WALK_STORES(kind, types, function, ...)                                                                        \
+    STORE(VST_2D_##kind##_##types, function, __VA_ARGS__), STORE(VST_3D_##kind##_##types, function, __VA_ARGS__)
 
 /* Each with its name's types, in both signs: s is signed, d as the control register says. */
-#define UPS(types, form, sign, from, to, lanes)                                \
-    UPS_LOADS(types, from, to, lanes, sign),                                   \
-        ROW(VUPS_##types##_mv_ups_##form, tw_do_ups, from, to, lanes, sign)
-#define SRS(types, sign, from, to, lanes)                             \
-    STORES(SRS, types, tw_do_srs, from, to, lanes, sign),             \
-        WALK_STORES(SRS, types, tw_do_srs, from, to, lanes, sign),    \
+#define UPS(types, form, sign, from, to, lanes)                                                                        \
+    UPS_LOADS(types, from, to, lanes, sign), ROW(VUPS_##types##_mv_ups_##form, tw_do_ups, from, to, lanes, sign)
+#define SRS(types, sign, from, to, lanes)                                                                              \
+    STORES(SRS, types, tw_do_srs, from, to, lanes, sign), WALK_STORES(SRS, types, tw_do_srs, from, to, lanes, sign),   \
         ROW(VSRS_##types##_mv_w_srs, tw_do_srs, from, to, lanes, sign)
-#define PACK(types, sign, from, to, lanes)                            \
-    STORES(PACK, types, tw_do_pack, from, to, lanes, sign),           \
-        WALK_STORES(PACK, types, tw_do_pack, from, to, lanes, sign),  \
+#define PACK(types, sign, from, to, lanes)                                                                             \
+    STORES(PACK, types, tw_do_pack, from, to, lanes, sign),                                                            \
+        WALK_STORES(PACK, types, tw_do_pack, from, to, lanes, sign),                                                   \
         ROW(VPACK_##types, tw_do_pack, from, to, lanes, sign)
-#define UNPACK(types, post_increment, sign, from, to, lanes)                                  \
-    LOAD(VLDB_UNPACK_##types##_ag_idx, tw_do_unpack, from, to, lanes, sign),                  \
-        LOAD(VLDB_UNPACK_##types##post_increment, tw_do_unpack, from, to, lanes, sign),       \
-        LOAD(VLDB_2D_UNPACK_##types, tw_do_unpack, from, to, lanes, sign),                    \
-        LOAD(VLDB_3D_UNPACK_##types, tw_do_unpack, from, to, lanes, sign),                    \
+#define UNPACK(types, post_increment, sign, from, to, lanes)                                                           \
+    LOAD(VLDB_UNPACK_##types##_ag_idx, tw_do_unpack, from, to, lanes, sign),                                           \
+        LOAD(VLDB_UNPACK_##types##post_increment, tw_do_unpack, from, to, lanes, sign),                                \
+        LOAD(VLDB_2D_UNPACK_##types, tw_do_unpack, from, to, lanes, sign),                                             \
+        LOAD(VLDB_3D_UNPACK_##types, tw_do_unpack, from, to, lanes, sign),                                             \
         ROW(VUNPACK_##types, tw_do_unpack, from, to, lanes, sign)
 
-#define SPARSE_LOADS(bits)                                                                       \
-    LOAD(VLDB_SPARSE_FILL_##bits, tw_do_sparse_load, 0, 0, 0, 0),                                \
-        LOAD(VLDB_SPARSE_RESET_##bits, tw_do_sparse_load, 0, 0, 0, 0),                           \
-        LOAD(VLDB_SPARSE_POP_##bits, tw_do_sparse_load, 0, 0, 0, 0),                             \
+#define SPARSE_LOADS(bits)                                                                                             \
+    LOAD(VLDB_SPARSE_FILL_##bits, tw_do_sparse_load, 0, 0, 0, 0),                                                      \
+        LOAD(VLDB_SPARSE_RESET_##bits, tw_do_sparse_load, 0, 0, 0, 0),                                                 \
+        LOAD(VLDB_SPARSE_POP_##bits, tw_do_sparse_load, 0, 0, 0, 0),                                                   \
         LOAD(VLDB_SPARSE_PEEK_##bits, tw_do_sparse_load, 0, 0, 0, 0)
 
 /* Lanes of one width, in both signs. */
-#define LANES_COMPARED(bits, letter, sign)                                                                       \
-    ROW(VABS_GTZ_##letter##bits, tw_do_one, bits, sign, TW_ONE_ABSOLUTE, 0),                                     \
-        ROW(VMAXDIFF_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MAXDIFF, 0),                   \
-        ROW(VSUB_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_SUB, 0),                           \
-        ROW(VSUB_GE_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_SUB, 1),                           \
-        ROW(VMIN_GE_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MIN, 1),                           \
-        ROW(VMAX_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MAX, 0),                           \
-        ROW(VLT_##letter##bits, tw_do_compare, bits, sign, 0, 0),                                                \
+#define LANES_COMPARED(bits, letter, sign)                                                                             \
+    ROW(VABS_GTZ_##letter##bits, tw_do_one, bits, sign, TW_ONE_ABSOLUTE, 0),                                           \
+        ROW(VMAXDIFF_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MAXDIFF, 0),                         \
+        ROW(VSUB_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_SUB, 0),                                 \
+        ROW(VSUB_GE_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_SUB, 1),                                 \
+        ROW(VMIN_GE_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MIN, 1),                                 \
+        ROW(VMAX_LT_##letter##bits, tw_do_lanes_compare, bits, sign, TW_LANES_MAX, 0),                                 \
+        ROW(VLT_##letter##bits, tw_do_compare, bits, sign, 0, 0),                                                      \
         ROW(VGE_##letter##bits, tw_do_compare, bits, sign, 0, 1)
-#define LANES(bits)                                                                                              \
-    LANES_COMPARED(bits, D, TW_LANE_BY_CONTROL), LANES_COMPARED(bits, S, TW_LANE_SIGNED),                        \
-        ROW(VADD_##bits, tw_do_lanes, bits, 0, TW_LANES_ADD, 0),                                                 \
-        ROW(VSUB_##bits, tw_do_lanes, bits, 0, TW_LANES_SUB, 0), ROW(VSEL_##bits, tw_do_select, bits, 0, 0, 0),  \
-        ROW(VADDSUB_##bits, tw_do_add_or_subtract, bits, 0, 0, 0),                                               \
-        ROW(VEQZ_##bits, tw_do_is_zero, bits, 0, 0, 0),                                                          \
-        ROW(VBNEG_LTZ_S##bits, tw_do_one, bits, TW_LANE_SIGNED, TW_ONE_COMPLEMENT, 0),                           \
+#define LANES(bits)                                                                                                    \
+    LANES_COMPARED(bits, D, TW_LANE_BY_CONTROL), LANES_COMPARED(bits, S, TW_LANE_SIGNED),                              \
+        ROW(VADD_##bits, tw_do_lanes, bits, 0, TW_LANES_ADD, 0),                                                       \
+        ROW(VSUB_##bits, tw_do_lanes, bits, 0, TW_LANES_SUB, 0), ROW(VSEL_##bits, tw_do_select, bits, 0, 0, 0),        \
+        ROW(VADDSUB_##bits, tw_do_add_or_subtract, bits, 0, 0, 0), ROW(VEQZ_##bits, tw_do_is_zero, bits, 0, 0, 0),     \
+        ROW(VBNEG_LTZ_S##bits, tw_do_one, bits, TW_LANE_SIGNED, TW_ONE_COMPLEMENT, 0),                                 \
         ROW(VNEG_GTZ##bits, tw_do_one, bits, TW_LANE_SIGNED, TW_ONE_NEGATE, 0)
 
-#define ELEMENTS(bits)                                                                                           \
-    ROW(VINSERT_##bits, tw_do_insert, bits, 0, 0, 0), ROW(VBCST_##bits, tw_do_broadcast, bits, 0, 0, 0),         \
-        ROW(VEXTRACT_S##bits, tw_do_extract, bits, TW_LANE_SIGNED, 0, 0),                                        \
-        ROW(VEXTRACT_D##bits, tw_do_extract, bits, TW_LANE_BY_CONTROL, 0, 0),                                    \
-        ROW(VEXTBCST_##bits##_mRm, tw_do_extract_broadcast, bits, 0, 0, 0),                                      \
-        ROW(VEXTBCST_##bits##_mExtractIdxImm, tw_do_extract_broadcast, bits, 0, 0, 0),                           \
-        ROW(VBCSTSHFL_##bits, tw_do_broadcast_shuffle, bits, 0, 0, 0),                                           \
+#define ELEMENTS(bits)                                                                                                 \
+    ROW(VINSERT_##bits, tw_do_insert, bits, 0, 0, 0), ROW(VBCST_##bits, tw_do_broadcast, bits, 0, 0, 0),               \
+        ROW(VEXTRACT_S##bits, tw_do_extract, bits, TW_LANE_SIGNED, 0, 0),                                              \
+        ROW(VEXTRACT_D##bits, tw_do_extract, bits, TW_LANE_BY_CONTROL, 0, 0),                                          \
+        ROW(VEXTBCST_##bits##_mRm, tw_do_extract_broadcast, bits, 0, 0, 0),                                            \
+        ROW(VEXTBCST_##bits##_mExtractIdxImm, tw_do_extract_broadcast, bits, 0, 0, 0),                                 \
+        ROW(VBCSTSHFL_##bits, tw_do_broadcast_shuffle, bits, 0, 0, 0),                                                 \
         ROW(VPUSH_LO_##bits, tw_do_push_low, bits, 0, 0, 0), ROW(VPUSH_HI_##bits, tw_do_push_high, bits, 0, 0, 0)
 
 static const struct tw_semantics rows[] = {

@@ -230,7 +230,8 @@ static void int8_matrix(int a_signed, int b_signed, const void *a, const void *b
     }
 }
 
-static void products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b, void *out)
+static void products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b,
+                     void *out)
 {
     if (is_int8_matrix(mode))
         int8_matrix(a_signed, b_signed, a, b, out);

@@ -10,8 +10,8 @@
 #include "fast_sum.h"
 
 /*
- * Constants that are broadcast from memory, which the load units do; compilers would make them out of immediate numbers,
- * in the unit that all shuffles wait for.
+ * Constants that are broadcast from memory, which the load units do; compilers would make them out of immediate
+ * numbers, in the unit that all shuffles wait for.
  */
 static const struct constants {
     int32_t magnitude, infinity, odd, low_half, one;
@@ -51,7 +51,8 @@ static inline __m512i exponents_16(const struct constants *k, __m512i x)
 
 static inline int has_nan_or_infinity(const struct constants *k, __m512i exponents_a, __m512i exponents_b)
 {
-    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(k->words_special)) != 0;
+    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(k->words_special)) !=
+           0;
 }
 
 static inline __m512i accumulator_exponents(const struct constants *k, __m512i acc)
@@ -120,7 +121,8 @@ static inline __m512 odd_floats(const struct constants *k, __m512i pairs)
 /* The larger of both halves of each lane, none of them negative, plus one: the exponent of a pair of products. */
 static inline __m512i pair_exponents(const struct constants *k, __m512i sums)
 {
-    __m512i larger = _mm512_and_si512(_mm512_max_epi16(sums, _mm512_rol_epi32(sums, 16)), _mm512_set1_epi32(k->low_half));
+    __m512i larger =
+        _mm512_and_si512(_mm512_max_epi16(sums, _mm512_rol_epi32(sums, 16)), _mm512_set1_epi32(k->low_half));
     return _mm512_add_epi32(larger, _mm512_set1_epi32(k->one));
 }
 
@@ -141,19 +143,21 @@ static inline __m512 floats_of(const __m512 *from, int lane)
 }
 
 /* Rows of A lie in 128-bit lanes: a pair of columns of each row is broadcast inside its lane. */
-#define PAIR(j)                                                                                                     \
-    do {                                                                                                            \
-        __m512i sums = _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))),                      \
-                                        lane_of(&f.exponents, j));                                                  \
-        largest = _mm512_max_epi16(largest, sums);                                                                  \
-        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), floats_of(&f.even, j));                          \
-        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), floats_of(&f.odd, j));                            \
+#define PAIR(j)                                                                                                        \
+    do {                                                                                                               \
+        __m512i sums =                                                                                                 \
+            _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))), lane_of(&f.exponents, j));         \
+        largest = _mm512_max_epi16(largest, sums);                                                                     \
+        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), floats_of(&f.even, j));                             \
+        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), floats_of(&f.odd, j));                               \
     } while (0)
 
-static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, const void *acc2, const void *a, const void *b, void *out)
+static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, const void *acc2, const void *a,
+                                                             const void *b, void *out)
 {
     const struct constants *k = load_constants();
-    const __m512i interleave = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+    const __m512i interleave =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     __m512i x = _mm512_loadu_si512(a), y = _mm512_shuffle_epi8(_mm512_loadu_si512(b), interleave);
     __m512i c1 = _mm512_loadu_si512(acc1);
     __m512i ea = exponents_16(k, x), eb = exponents_16(k, y), largest = _mm512_setzero_si512();
@@ -212,12 +216,12 @@ static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
 /* ---- integers */
 
 /* Rows of A of 8 bytes, as words, fill 128-bit lanes; B's rows are interleaved into pairs of words. */
-#define INT8_PAIR(j)                                                                                                \
-    do {                                                                                                            \
-        __m512i pairs = _mm512_broadcast_i64x4(b_pairs[j]);                                                         \
-        __m512i column = _mm512_shuffle_epi32(rows, (_MM_PERM_ENUM)(0x55 * (j)));                                   \
-        low = _mm512_add_epi32(low, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_01, column), pairs));           \
-        high = _mm512_add_epi32(high, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_23, column), pairs));         \
+#define INT8_PAIR(j)                                                                                                   \
+    do {                                                                                                               \
+        __m512i pairs = _mm512_broadcast_i64x4(b_pairs[j]);                                                            \
+        __m512i column = _mm512_shuffle_epi32(rows, (_MM_PERM_ENUM)(0x55 * (j)));                                      \
+        low = _mm512_add_epi32(low, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_01, column), pairs));              \
+        high = _mm512_add_epi32(high, _mm512_madd_epi16(_mm512_permutexvar_epi64(rows_23, column), pairs));            \
     } while (0)
 
 static inline __m512i words_of(__m256i bytes, int is_signed)
@@ -227,7 +231,8 @@ static inline __m512i words_of(__m256i bytes, int is_signed)
 
 static void int8_matrix(int a_signed, int b_signed, const void *a, const void *b, void *out)
 {
-    const __m512i rows_01 = _mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), rows_23 = _mm512_setr_epi64(4, 5, 4, 5, 6, 7, 6, 7);
+    const __m512i rows_01 = _mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3),
+                  rows_23 = _mm512_setr_epi64(4, 5, 4, 5, 6, 7, 6, 7);
     __m512i rows = words_of(_mm256_loadu_si256(a), a_signed), low = _mm512_setzero_si512(), high = low;
     __m256i b_pairs[4];
     for (int j = 0; j < 4; j++) {
@@ -243,7 +248,8 @@ static void int8_matrix(int a_signed, int b_signed, const void *a, const void *b
     _mm512_storeu_si512((__m512i *)out + 1, high);
 }
 
-static void products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b, void *out)
+static void products(const struct tw_mac_mode *mode, int a_signed, int b_signed, const void *a, const void *b,
+                     void *out)
 {
     if (is_int8_matrix(mode))
         int8_matrix(a_signed, b_signed, a, b, out);
@@ -286,10 +292,10 @@ static inline __m512i sources(const struct tw_shuffle *s, __m512i at)
     unsigned size = (unsigned)__builtin_ctz(s->bits / 8u), rows = (unsigned)__builtin_ctz(s->rows);
     unsigned columns = (unsigned)__builtin_ctz(s->columns);
     __m512i row = _mm512_and_si512(_mm512_srl_epi16(at, count_of(size)), _mm512_set1_epi16((short)(s->rows - 1)));
-    __m512i column = _mm512_and_si512(_mm512_srl_epi16(at, count_of(size + rows)),
-                                      _mm512_set1_epi16((short)(s->columns - 1)));
-    __m512i moved = _mm512_or_si512(_mm512_sll_epi16(row, count_of(size + columns)),
-                                    _mm512_sll_epi16(column, count_of(size)));
+    __m512i column =
+        _mm512_and_si512(_mm512_srl_epi16(at, count_of(size + rows)), _mm512_set1_epi16((short)(s->columns - 1)));
+    __m512i moved =
+        _mm512_or_si512(_mm512_sll_epi16(row, count_of(size + columns)), _mm512_sll_epi16(column, count_of(size)));
     short inside = (short)(((1u << (rows + columns)) - 1) << size);
     return _mm512_or_si512(_mm512_andnot_si512(_mm512_set1_epi16(inside), at), moved);
 }
@@ -310,8 +316,8 @@ static void shuffle(unsigned mode, const void *a, const void *b, void *out)
         _mm512_storeu_si512(out, _mm512_rol_epi32(x, 16));
         return;
     }
-    __m512i even = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20,
-                                    18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512i even = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22,
+                                    20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     even = _mm512_add_epi16(even, _mm512_set1_epi16(s->high ? 64 : 0));
     __m512i from = sources(s, even);
     __m512i result;

@@ -22,14 +22,20 @@ const char *apply(uint16_t instruction, const struct named *values, size_t count
 /* The same for scalars and flags. */
 uint32_t apply_scalar(uint16_t instruction, const struct named *values, size_t count, const char *output);
 
-#define APPLY(instruction, output, result, ...)                                                             \
-    apply(instruction, (const struct named[]){__VA_ARGS__},                                                 \
+#define APPLY(instruction, output, result, ...)                                                                        \
+    apply(instruction, (const struct named[]){__VA_ARGS__},                                                            \
           sizeof((const struct named[]){__VA_ARGS__}) / sizeof(struct named), output, result, sizeof result)
-#define APPLY_SCALAR(instruction, output, ...)                                                              \
-    apply_scalar(instruction, (const struct named[]){__VA_ARGS__},                                          \
+#define APPLY_SCALAR(instruction, output, ...)                                                                         \
+    apply_scalar(instruction, (const struct named[]){__VA_ARGS__},                                                     \
                  sizeof((const struct named[]){__VA_ARGS__}) / sizeof(struct named), output)
-#define VALUE(name, array) {name, array, sizeof array}
-#define SCALAR(name, number) {name, (const uint32_t[]){number}, sizeof(uint32_t)}
+#define VALUE(name, array)                                                                                             \
+    {                                                                                                                  \
+        name, array, sizeof array                                                                                      \
+    }
+#define SCALAR(name, number)                                                                                           \
+    {                                                                                                                  \
+        name, (const uint32_t[]){number}, sizeof(uint32_t)                                                             \
+    }
 
 /* The row of an instruction; NULL: it is none of the vector unit's. */
 const struct tw_semantics *vector_row(uint16_t instruction);

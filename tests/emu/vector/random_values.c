@@ -97,7 +97,7 @@ static void styled_vector(struct tw_random *random, unsigned style, unsigned cha
 /* A configuration word: mostly a mode that multiplies, with the other bits as they come. */
 static uint32_t mac_word(struct tw_random *random)
 {
-    static const uint64_t modes[] = {0,  8,   16, 24, 40,  72, 104, 136, 48, 56,  2,  18, 50, 26,  58,
+    static const uint64_t modes[] = {0,  8,   16, 24,  40, 72, 104, 136, 48, 56, 2,  18,  50, 26,  58,
                                      90, 122, 34, 154, 28, 60, 28,  60,  28, 28, 82, 186, 92, 168, 10};
     uint32_t u = (uint32_t)tw_random_u64(random);
     uint32_t word = (u & 0x3f00u) | (uint32_t)pick(random, modes, N(modes));

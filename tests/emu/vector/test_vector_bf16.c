@@ -57,8 +57,8 @@ static void test_matrix_and_elements(void **state)
         a[i] = tw_f32_to_bf16((float)tw_random_range(&random, -15, 15));
         b[i] = tw_f32_to_bf16((float)tw_random_range(&random, -15, 15));
     }
-    assert_null(APPLY(TW_I_VMUL_F_vmac_bm_core_dense, "dst", out, VALUE("s1", a), VALUE("s2", b),
-                      SCALAR("c", MODE_4X8X4)));
+    assert_null(
+        APPLY(TW_I_VMUL_F_vmac_bm_core_dense, "dst", out, VALUE("s1", a), VALUE("s2", b), SCALAR("c", MODE_4X8X4)));
     for (int i = 0; i < 16; i++) {
         float sum = 0;
         for (int k = 0; k < 8; k++)
@@ -120,8 +120,8 @@ static void test_denormal_factors_keep_their_mantissa(void **state)
     assert_int_equal(bits_of_sum(0, 0x0001, (100 + 127) << 7), (uint32_t)(127 - 33) << 23);
     uint16_t x[32] = {0x0001}, y[32] = {(100 + 127) << 7};
     uint32_t out[16];
-    assert_null(APPLY(TW_I_VMUL_F_vmac_bm_core_dense, "dst", out, VALUE("s1", x), VALUE("s2", y),
-                      SCALAR("c", MODE_4X8X4)));
+    assert_null(
+        APPLY(TW_I_VMUL_F_vmac_bm_core_dense, "dst", out, VALUE("s1", x), VALUE("s2", y), SCALAR("c", MODE_4X8X4)));
     assert_int_equal(out[0], (uint32_t)(127 - 33) << 23);
 }
 
@@ -135,7 +135,7 @@ static void test_nan_and_infinity(void **state)
     assert_true(isnan(tw_bits_float(bits_of_sum(0, 0x7fc0, 0x3f80))));
     assert_true(isnan(tw_bits_float(bits_of_sum(infinity, 0xff80, 0x3f80))));
     assert_int_equal(bits_of_sum(infinity, 0xbf80, 0x3f80), infinity);
-    assert_int_equal(bits_of_sum(0x7fc00000, 0, 0), 0x7f800001); /* as recorded: the mantissa of a sum out of range */
+    assert_int_equal(bits_of_sum(0x7fc00000, 0, 0), 0x7f800001);  /* as recorded: the mantissa of a sum out of range */
     assert_int_equal(bits_of_sum(0, 0x7fa0, 0x2f80), 0x7fa00001); /* of one in range, | 1 */
 }
 
@@ -147,7 +147,7 @@ static void test_additions(void **state)
     uint32_t out[16];
     assert_null(APPLY(TW_I_VADD_F, "dst", out, VALUE("acc1", a), VALUE("acc2", b), SCALAR("c", MODE_ELEMENTS)));
     assert_int_equal(out[0], 0x40000000);
-    assert_int_equal(out[1], 0);          /* too small a sum: a zero with the sum's sign */
+    assert_int_equal(out[1], 0); /* too small a sum: a zero with the sum's sign */
     assert_int_equal(out[2], 0x80000000);
     assert_int_equal(out[3], 0);
     assert_null(APPLY(TW_I_VSUB_F, "dst", out, VALUE("acc1", a), VALUE("acc2", b), SCALAR("c", MODE_ELEMENTS)));
@@ -169,12 +169,12 @@ static void test_sparse(void **state)
     data[4] = tw_f32_to_bf16(5);   /* column 0, second slot of the first group */
     memcpy(qx, data, sizeof data);
     qx[64] = 1 << 4; /* row 2 of column 0 */
-    assert_null(APPLY(TW_I_VMUL_F_vmac_bm_core_sparse_wide, "dst", out, VALUE("ys1", a), VALUE("qxs2", qx),
-                      SCALAR("c", 92)));
+    assert_null(
+        APPLY(TW_I_VMUL_F_vmac_bm_core_sparse_wide, "dst", out, VALUE("ys1", a), VALUE("qxs2", qx), SCALAR("c", 92)));
     assert_true(out[4] == 15.0f && out[0] == 0.0f && out[8] == 0.0f);
     a[48 + 2] = tw_f32_to_bf16(4);
-    assert_null(APPLY(TW_I_VMUL_F_vmac_bm_core_sparse_wide, "dst", out, VALUE("ys1", a), VALUE("qxs2", qx),
-                      SCALAR("c", 92)));
+    assert_null(
+        APPLY(TW_I_VMUL_F_vmac_bm_core_sparse_wide, "dst", out, VALUE("ys1", a), VALUE("qxs2", qx), SCALAR("c", 92)));
     assert_true(out[12] == 20.0f);
 }
 

@@ -34,7 +34,7 @@ static double rounded(double x, int shift, unsigned rounding)
         up = rest > 0.5;
         if (rest == 0.5) {
             int odd = fmod(low, 2) != 0;
-            const int ties[] = {0, 1, x < 0, x > 0, odd, !odd};
+            const int ties[] = {0, 1, x<0, x> 0, odd, !odd};
             up = ties[rounding - 8];
         }
     }
@@ -62,7 +62,8 @@ static void test_srs_rounds_and_saturates(void **state)
         assert_null(APPLY(TW_I_VSRS_S16_S64_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("shft", shift),
                           SCALAR("crRnd", rounding), SCALAR("crSat", symmetric ? 3 : 1)));
         for (unsigned k = 0; k < 16; k++)
-            assert_int_equal(out[k], saturated(rounded((double)acc[k], (int)shift, rounding), -32768 + symmetric, 32767));
+            assert_int_equal(out[k],
+                             saturated(rounded((double)acc[k], (int)shift, rounding), -32768 + symmetric, 32767));
     }
 }
 
@@ -84,8 +85,8 @@ static void test_srs_sign_by_control_register(void **state)
     uint8_t out[32];
     assert_null(APPLY(TW_I_VSRS_D8_S32_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("crSat", 1)));
     assert_memory_equal(out, as_unsigned, 4);
-    assert_null(APPLY(TW_I_VSRS_D8_S32_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("crSat", 1),
-                      SCALAR("crSRSSign", 1)));
+    assert_null(
+        APPLY(TW_I_VSRS_D8_S32_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("crSat", 1), SCALAR("crSRSSign", 1)));
     assert_memory_equal(out, as_signed, 4);
 }
 
@@ -102,7 +103,8 @@ static void test_negative_shifts(void **state)
     (void)state;
     const int64_t acc[16] = {5, -7, INT64_C(1) << 40, -(INT64_C(1) << 62)};
     int32_t out[8];
-    assert_null(APPLY(TW_I_VSRS_S32_S64_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("shft", 62), SCALAR("crSat", 1)));
+    assert_null(
+        APPLY(TW_I_VSRS_S32_S64_mv_w_srs, "dst", out, VALUE("src", acc), SCALAR("shft", 62), SCALAR("crSat", 1)));
     assert_int_equal(out[0], 20);
     assert_int_equal(out[1], -28);
     assert_int_equal(out[2], INT32_MAX);
@@ -129,7 +131,8 @@ static void test_ups(void **state)
     assert_null(APPLY(TW_I_VUPS_S32_S16_mv_ups_w2b, "dst", out, VALUE("src", in), SCALAR("shft", 4)));
     assert_int_equal(out[0], 16);
     assert_int_equal(out[1], -16);
-    assert_null(APPLY(TW_I_VUPS_S32_S16_mv_ups_w2b, "dst", out, VALUE("src", in), SCALAR("shft", 17), SCALAR("crSat", 1)));
+    assert_null(
+        APPLY(TW_I_VUPS_S32_S16_mv_ups_w2b, "dst", out, VALUE("src", in), SCALAR("shft", 17), SCALAR("crSat", 1)));
     assert_int_equal(out[2], INT32_MAX);
     assert_int_equal(out[3], INT32_MIN);
     assert_null(APPLY(TW_I_VUPS_S32_D16_mv_ups_w2b, "dst", out, VALUE("src", in)));

@@ -93,8 +93,8 @@ static void numbered(unsigned char bytes[64], int first)
 
 static void shuffle(unsigned mode, const unsigned char a[64], const unsigned char b[64], unsigned char d[64])
 {
-    assert_null(apply(TW_I_VSHUFFLE,
-                      (const struct named[]){{"s1", a, 64}, {"s2", b, 64}, {"mod", &mode, sizeof mode}}, 3, "dst", d, 64));
+    assert_null(apply(TW_I_VSHUFFLE, (const struct named[]){{"s1", a, 64}, {"s2", b, 64}, {"mod", &mode, sizeof mode}},
+                      3, "dst", d, 64));
 }
 
 static void test_shuffles(void **state)
@@ -116,7 +116,8 @@ static void test_shuffles(void **state)
         shuffle(pairs[i][1] + 1, low, high, d);
         assert_memory_equal(d, b, 64);
     }
-    static const unsigned single[][2] = {{28, 29}, {35, 35}, {36, 37}, {38, 38}, {39, 39}, {40, 41}, {42, 43}, {46, 47}, {34, 34}};
+    static const unsigned single[][2] = {{28, 29}, {35, 35}, {36, 37}, {38, 38}, {39, 39},
+                                         {40, 41}, {42, 43}, {46, 47}, {34, 34}};
     for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
         shuffle(single[i][0], a, b, low);
         shuffle(single[i][1], low, b, d);
@@ -151,8 +152,8 @@ static void test_extract_and_insert(void **state)
     const int16_t a[32] = {-1, -2, 3};
     assert_int_equal(APPLY_SCALAR(TW_I_VEXTRACT_S16, "dst", VALUE("s1", a), SCALAR("idx", 33)), 0xfffffffeu);
     assert_int_equal(APPLY_SCALAR(TW_I_VEXTRACT_D16, "dst", VALUE("s1", a), SCALAR("idx", 1)), 0xfffe);
-    assert_int_equal(
-        APPLY_SCALAR(TW_I_VEXTRACT_D16, "dst", VALUE("s1", a), SCALAR("idx", 1), SCALAR("crVaddSign", 1)), 0xfffffffeu);
+    assert_int_equal(APPLY_SCALAR(TW_I_VEXTRACT_D16, "dst", VALUE("s1", a), SCALAR("idx", 1), SCALAR("crVaddSign", 1)),
+                     0xfffffffeu);
     int16_t d[32];
     assert_null(APPLY(TW_I_VINSERT_16, "dst", d, VALUE("s1", a), SCALAR("idx", 34), SCALAR("s0", 0x70009)));
     assert_true(d[0] == -1 && d[1] == -2 && d[2] == 9 && d[3] == 0);

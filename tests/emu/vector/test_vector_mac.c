@@ -32,8 +32,8 @@ static void test_int8_matrix(void **state)
     int32_t c[4][8];
     fill(&random, a, sizeof a);
     fill(&random, b, sizeof b);
-    assert_null(APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b),
-                      SCALAR("c", 8 | SIGNED_BOTH)));
+    assert_null(
+        APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b), SCALAR("c", 8 | SIGNED_BOTH)));
     for (int m = 0; m < 4; m++)
         for (int n = 0; n < 8; n++) {
             int32_t sum = 0;
@@ -68,8 +68,8 @@ static void test_int16_matrix_of_64_bit_lanes(void **state)
     int64_t c[2][8];
     fill(&random, a, sizeof a);
     fill(&random, b, sizeof b);
-    assert_null(APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b),
-                      SCALAR("c", 26 | SIGNED_BOTH)));
+    assert_null(
+        APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b), SCALAR("c", 26 | SIGNED_BOTH)));
     for (int m = 0; m < 2; m++)
         for (int n = 0; n < 8; n++) {
             int64_t sum = 0;
@@ -88,8 +88,8 @@ static void test_nibbles_are_low_first(void **state)
     a[1] = 100;
     b[0] = 0x21; /* row 0: 1, 2 */
     b[4] = 0x43; /* row 1 begins behind 8 nibbles: 3, 4 */
-    assert_null(APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b),
-                      SCALAR("c", 0 | SIGNED_BOTH)));
+    assert_null(
+        APPLY(TW_I_VMUL_vmac_cm_core_dense, "dst", c, VALUE("s1", a), VALUE("s2", b), SCALAR("c", 0 | SIGNED_BOTH)));
     assert_int_equal(c[0], 310);
     assert_int_equal(c[1], 420);
 }
@@ -173,13 +173,20 @@ static void test_signs_of_terms(void **state)
         uint16_t instruction;
         int32_t expected;
     } cases[] = {
-        {TW_I_VMUL_vmac_cm_core_dense, 7},           {TW_I_VNEGMUL_vmac_cm_core_dense, -7},
-        {TW_I_VMAC_vmac_cm_core_dense, 1007},        {TW_I_VMSC_vmac_cm_core_dense, 993},
-        {TW_I_VNEGMAC_vmac_cm_core_dense, -1007},    {TW_I_VNEGMSC_vmac_cm_core_dense, -993},
-        {TW_I_VADDMAC_vmac_bm_core_dense, 1027},     {TW_I_VADDMSC_vmac_bm_core_dense, 1013},
-        {TW_I_VSUBMAC_vmac_bm_core_dense, 987},      {TW_I_VSUBMSC_vmac_bm_core_dense, 973},
-        {TW_I_VADD, 1020},                           {TW_I_VSUB, 980},
-        {TW_I_VNEGADD, -1020},                       {TW_I_VNEGSUB, -980},
+        {TW_I_VMUL_vmac_cm_core_dense, 7},
+        {TW_I_VNEGMUL_vmac_cm_core_dense, -7},
+        {TW_I_VMAC_vmac_cm_core_dense, 1007},
+        {TW_I_VMSC_vmac_cm_core_dense, 993},
+        {TW_I_VNEGMAC_vmac_cm_core_dense, -1007},
+        {TW_I_VNEGMSC_vmac_cm_core_dense, -993},
+        {TW_I_VADDMAC_vmac_bm_core_dense, 1027},
+        {TW_I_VADDMSC_vmac_bm_core_dense, 1013},
+        {TW_I_VSUBMAC_vmac_bm_core_dense, 987},
+        {TW_I_VSUBMSC_vmac_bm_core_dense, 973},
+        {TW_I_VADD, 1020},
+        {TW_I_VSUB, 980},
+        {TW_I_VNEGADD, -1020},
+        {TW_I_VNEGSUB, -980},
         {TW_I_VNEG, -1000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -39,8 +39,8 @@ static void fail_values(const struct tw_semantics *row, const struct tw_vector_k
     fail();
 }
 
-static void compare(const struct tw_semantics *row, const struct tw_vector_kernels *kernels, const struct call *expected,
-                    const char *refusal, struct call *got)
+static void compare(const struct tw_semantics *row, const struct tw_vector_kernels *kernels,
+                    const struct call *expected, const char *refusal, struct call *got)
 {
     const char *reason = row->function(row, kernels, got->in, got->out);
     if ((reason == NULL) != (refusal == NULL) || (reason != NULL && strcmp(reason, refusal) != 0))
