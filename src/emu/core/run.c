@@ -64,6 +64,8 @@ static void issue(struct tw_core *c)
         return;
     for (unsigned i = 0; i < b->n_ops; i++)
         b->ops[i]->issue(c, b->ops[i], flights + b->ops[i]->slot);
+    if (c->failed)
+        return;
     push(c, b, flights);
     c->counts.bundles++;
     tw_core_go_on(c, b);

@@ -83,14 +83,19 @@ static void hazards_are_errors(void **state)
 
 static void in_time_is_no_error(void **state)
 {
-    static const char *const texts[] = {
-        " lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0", " mul r4, r0, r1\n nop\n mov r5, r4",
-        /* a bypass brings it one bundle sooner */
-        " vbcst.32 x0, r0\n vadd.32 x1, x0, x0\n nop\n nop\n vst wl1, [p0, #0]",
-        " st.s8 r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n mova r2, #3\n mova r0, #3",
-        " vbcst.32 x0, r0\n nop\n movxm r5, #777\n vmac cm0, cm0, x0, x0, r5\n nop\n vmac cm0, cm0, x0, x0, r5", /* zero_acc
-                                                                                                                  */
-    };
+    static const char
+        *const
+            texts[] =
+                {
+                    " lda r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n nop\n add r2, r0, r0",
+                    " mul r4, r0, r1\n nop\n mov r5, r4",
+                    /* a bypass brings it one bundle sooner */
+                    " vbcst.32 x0, r0\n vadd.32 x1, x0, x0\n nop\n nop\n vst wl1, [p0, #0]",
+                    " st.s8 r0, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n mova r2, #3\n mova r0, #3",
+                    " vbcst.32 x0, r0\n nop\n movxm r5, #777\n vmac cm0, cm0, x0, x0, r5\n nop\n vmac cm0, cm0, x0, "
+                    "x0, r5", /* zero_acc
+                               */
+                };
     struct tw_error err;
 
     (void)state;
@@ -126,6 +131,42 @@ static void failures_stay_until_a_reset(void **state)
     machine_set(m, TW_R_r0, 5);
     machine_finish(m);
     assert_int_equal(machine_word(m, TW_R_r1), 5);
+    machine_free(m);
+}
+
+/* The program counter tells the bundle at fault, whether it fails at its issue or later. */
+static void failures_tell_their_bundle(void **state)
+{
+    static const char *const texts[] = {" nop\n mov r1, r0\n nop\n nop\n done\n",
+                                        " nop\n lda r1, [p0, #0]\n nop\n nop\n nop\n nop\n nop\n done\n",
+                                        " nop\n mov.ph ms, r2, #1\n nop\n nop\n done\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char whole[512];
+        snprintf(whole, sizeof whole, ".foreign\n.text\n%s", texts[i]);
+        struct machine *m = machine_make(whole, i == 0 ? MACHINE_STRICT : 0, NULL);
+        assert_int_equal(machine_run(m, 100), TW_CORE_FAILED);
+        assert_int_equal(tw_core_pc(m->core), 2);
+        machine_free(m);
+    }
+}
+
+/* An operation that is not modelled fails at its issue. */
+static void unknown_operations_tell_their_bundle(void **state)
+{
+    struct machine *m =
+        machine_make(".foreign\n.text\n movxm r0, #0x104\n vmul cm0, x0, x0, r0\n nop\n done\n", 0, NULL);
+
+    (void)state;
+    assert_int_equal(machine_run(m, 100), TW_CORE_FAILED);
+    assert_non_null(strstr(m->err.text, "not modelled"));
+    assert_non_null(strstr(m->err.text, "vmul"));
+    uint32_t pc = tw_core_pc(m->core);
+    assert_true(pc > 0 && pc <= 10);
+    char expected[64];
+    snprintf(expected, sizeof expected, "address 0x%05x", (unsigned)pc);
+    assert_non_null(strstr(m->err.text, expected));
     machine_free(m);
 }
 
@@ -197,6 +238,8 @@ int main(void)
                                        cmocka_unit_test(in_time_is_no_error),
                                        cmocka_unit_test(errors_say_where),
                                        cmocka_unit_test(failures_stay_until_a_reset),
+                                       cmocka_unit_test(failures_tell_their_bundle),
+                                       cmocka_unit_test(unknown_operations_tell_their_bundle),
                                        cmocka_unit_test(declared_reads_are_no_errors),
                                        cmocka_unit_test(misaligned_accesses_are_a_choice),
                                        cmocka_unit_test(wild_programs_do_no_harm)};
