@@ -287,6 +287,63 @@ static void tile_registers(void **state)
     board_free(b);
 }
 
+/* A core that resets itself stands still and can be started again. */
+static void resets_itself(void **state)
+{
+    enum { PROCESSOR_BUS = 0x32038 };
+    struct board *b = board_new(1);
+    (void)state;
+    put_program(b, 0, 2,
+                START " movxm p0, #0xb2000\n mova r0, #2\n" NOPS " st.tm r0, [p0]\n" NOPS " done\n nop\n nop\n");
+    put(b, 0, 2, PROCESSOR_BUS, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        start_core(b, 0, 2);
+        finish(b);
+        assert_int_equal(get(b, 0, 2, CORE_STATUS), 2);
+        assert_int_equal(get(b, 0, 2, CORE_PC), 0);
+    }
+    board_free(b);
+}
+
+/* Each request for a lock costs a cycle, also when it is free. */
+static uint64_t time_of(const char *ten_times)
+{
+    char text[1000];
+    struct board *b = board_new(1);
+    snprintf(text, sizeof text,
+             START " mova r1, #-1\n mova r2, #1\n" NOPS ".rept 10\n %s\n nop\n.endr\n done\n nop\n nop\n", ten_times);
+    put_program(b, 0, 2, text);
+    put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 4), 20);
+    start_core(b, 0, 2);
+    finish(b);
+    uint64_t clock = tw_array_clock(b->array);
+    board_free(b);
+    return clock;
+}
+
+static void lock_times(void **state)
+{
+    (void)state;
+    uint64_t none = time_of("nop");
+    assert_int_equal(time_of("acq #52, r1"), none + 10);
+    assert_int_equal(time_of("rel #52, r2"), none + 10);
+}
+
+/* Four values fit into a cascade that nobody reads. */
+static void cascade_depth(void **state)
+{
+    (void)state;
+    for (unsigned n = 4; n < 6; n++) {
+        char text[1000];
+        struct board *b = board_new(1);
+        snprintf(text, sizeof text, START NOPS ".rept %u\n vmov MCD, x0\n nop\n nop\n.endr\n done\n nop\n nop\n", n);
+        put_program(b, 0, 3, text);
+        start_core(b, 0, 3);
+        assert_int_equal(drain(b), n == 4 ? 0 : TW_E_STATE);
+        board_free(b);
+    }
+}
+
 /* A core's failure comes out of the run with its own sentence. */
 static void failing_core(void **state)
 {
@@ -354,10 +411,11 @@ static void determinism(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(control),    cmocka_unit_test(disabled_in_between), cmocka_unit_test(object_fifo),
-        cmocka_unit_test(neighbours), cmocka_unit_test(core_streams),        cmocka_unit_test(core_and_dma),
-        cmocka_unit_test(cascade),    cmocka_unit_test(tile_registers),      cmocka_unit_test(failing_core),
-        cmocka_unit_test(polling),    cmocka_unit_test(determinism),
+        cmocka_unit_test(control),       cmocka_unit_test(disabled_in_between), cmocka_unit_test(object_fifo),
+        cmocka_unit_test(neighbours),    cmocka_unit_test(core_streams),        cmocka_unit_test(core_and_dma),
+        cmocka_unit_test(cascade),       cmocka_unit_test(tile_registers),      cmocka_unit_test(failing_core),
+        cmocka_unit_test(polling),       cmocka_unit_test(resets_itself),       cmocka_unit_test(lock_times),
+        cmocka_unit_test(cascade_depth), cmocka_unit_test(determinism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,36 @@ static void chains(void **state)
     assert_int_equal(times[1] - times[0], 2 * TW_CYCLES_CHAIN);
 }
 
+/* From one DMA to another by a lock: what was written counts when it is in memory, and nothing was read ahead. */
+static void handover(void **state)
+{
+    enum { WORDS = 100, BEGIN = 11, WAY = 9 };
+    struct board *b = board_new(1);
+    (void)state;
+    circuit(b, 0, 2, PORT(DMA, 0), PORT(SOUTH, 0));
+    circuit(b, 0, 1, PORT(NORTH, 0), PORT(DMA, 0));
+    circuit(b, 0, 1, PORT(DMA, 0), PORT(NORTH, 0));
+    circuit(b, 0, 2, PORT(SOUTH, 0), PORT(DMA, 0));
+    struct tw_bd out = plain_bd(0, WORDS), back = plain_bd(0x1000, WORDS), fill = plain_bd(OWN, WORDS), empty = fill;
+    fill.release_id = empty.acquire_id = 64;
+    fill.release_value = 1;
+    empty.acquire_enable = 1;
+    empty.acquire_value = -1;
+    put_bd(b, 0, 2, 0, &out);
+    put_bd(b, 0, 2, 1, &back);
+    put_bd(b, 0, 1, 0, &fill);
+    put_bd(b, 0, 1, 1, &empty);
+    start(b, 0, 2, TW_S2MM, 0, 1, 1, 0);
+    start(b, 0, 1, TW_MM2S, 0, 1, 1, 0);
+    start(b, 0, 1, TW_S2MM, 0, 0, 1, 0);
+    start(b, 0, 2, TW_MM2S, 0, 0, 1, 0);
+    assert_int_equal(drain(b), 0);
+    uint64_t there = BEGIN + WORDS + WAY + TW_CYCLES_MEMORY;
+    uint64_t back_again = TW_CYCLES_RETRY + TW_CYCLES_MEMORY + WORDS + WAY + TW_CYCLES_MEMORY;
+    assert_int_equal(tw_array_clock(b->array), there + back_again);
+    board_free(b);
+}
+
 /* Reads alone share 16 bytes a cycle, one channel alone has 4. */
 static void ddr_share(void **state)
 {
@@ -198,8 +228,13 @@ static void order_of_simulation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shim_reads), cmocka_unit_test(shim_writes), cmocka_unit_test(tile_dma),
-        cmocka_unit_test(chains),     cmocka_unit_test(ddr_share),   cmocka_unit_test(order_of_simulation),
+        cmocka_unit_test(shim_reads),
+        cmocka_unit_test(shim_writes),
+        cmocka_unit_test(tile_dma),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(ddr_share),
+        cmocka_unit_test(handover),
+        cmocka_unit_test(order_of_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
