@@ -216,6 +216,17 @@ static void a_pdi_that_fails(void **state)
     assert_done(b); /* on an array without what had been done */
     assert_int_equal(fake.resets, 2);
 
+    /* What a failed load leaves is none of the programs. */
+    assert_int_equal(add(b, &b->pdi), 1);
+    b->command.program = 1;
+    fake.n = 0;
+    fake.fail_write_at = 1;
+    assert_int_equal(run(b), TW_E_ARGUMENT);
+    fake.fail_write_at = 0;
+    b->command.program = 0;
+    assert_done(b);
+    assert_int_equal(b->report.loaded, 1);
+
     pdi_of(&pdi, fill_for_ever);
     b->command.program = (unsigned)add(b, &pdi);
     assert_int_equal(run(b), TW_E_LIMIT);
@@ -337,6 +348,7 @@ static void queue_writes_keep_their_distance(void **state)
         {MM2S_QUEUE, 1, {520, 520, 520}},
         {0x200000 | 0x1de04, 0, {3050, 3050, 3050}}, /* a core tile's S2MM 0 */
         {BD, 0, {212, 212, 212}},                    /* no queue */
+        {MM2S_QUEUE, 0, {1086, 3050, 3050}},         /* each command begins again */
     };
     struct bench *b = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
