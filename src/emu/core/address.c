@@ -52,10 +52,10 @@ void tw_core_issue_address(struct tw_core *c, struct tw_core_op *op, struct tw_c
     /* The data first: it may be the pointer itself. */
     for (unsigned i = 0; i < op->n_captures; i++)
         tw_core_capture(c, &op->captures[i], f);
-    tw_core_head(f)->address = pointer;
+    f->head = (struct tw_core_flight_head){.address = pointer};
     switch (op->address_mode) {
     case CORE_ADDRESS_FIXED:
-        tw_core_head(f)->address = (pointer + *a->step) & ADDRESS_MASK;
+        f->head.address = (pointer + *a->step) & ADDRESS_MASK;
         break;
     case CORE_ADDRESS_POST:
         set(a->to, a->at, f, pointer + *a->step);

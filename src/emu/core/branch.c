@@ -100,7 +100,7 @@ static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b)
         return;
     }
     for (unsigned i = 0; i < b->n_ops && c->unknown.loop_end_loses_part_words; i++)
-        tw_core_head(&c->flights[c->tick % CORE_RING][b->ops[i]->slot])->skip = 1;
+        c->flights[c->tick % CORE_RING][b->ops[i]->slot].head.is_lost = 1;
 }
 
 /* The bundle at LE has been issued. */

@@ -58,7 +58,7 @@ void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struc
 {
     const struct tw_core_op *op = step->op;
     unsigned bytes = op->row_bytes;
-    const uint8_t *from = find(c, op, align(c, op, tw_core_head(f)->address, bytes), bytes);
+    const uint8_t *from = find(c, op, align(c, op, f->head.address, bytes), bytes);
     uint8_t *to = f->bytes + op->memory_at;
 
     if (from == NULL)
@@ -72,7 +72,7 @@ void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, stru
 {
     const struct tw_core_op *op = step->op;
     unsigned bytes = op->row_bytes;
-    uint8_t *to = find(c, op, align(c, op, tw_core_head(f)->address, bytes), bytes);
+    uint8_t *to = find(c, op, align(c, op, f->head.address, bytes), bytes);
 
     if (to != NULL)
         tw_core_copy(to, f->bytes + op->memory_at, bytes);
@@ -86,8 +86,8 @@ void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, 
 {
     const struct tw_core_op *op = step->op;
 
-    tw_core_head(f)->address = align(c, op, tw_core_head(f)->address, op->row_bytes);
-    const uint8_t *from = find(c, op, tw_core_head(f)->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+    f->head.address = align(c, op, f->head.address, op->row_bytes);
+    const uint8_t *from = find(c, op, f->head.address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
     if (from != NULL)
         memcpy(f->bytes + op->memory_at, from, PART_WORD);
 }
@@ -95,19 +95,19 @@ void tw_core_step_part_load(struct tw_core *c, const struct tw_core_step *step, 
 void tw_core_step_part_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     const struct tw_core_op *op = step->op;
-    uint8_t *to = find(c, op, tw_core_head(f)->address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
+    uint8_t *to = find(c, op, f->head.address & ~(uint32_t)(PART_WORD - 1), PART_WORD);
 
-    if (to == NULL || tw_core_head(f)->skip)
+    if (to == NULL || f->head.is_lost)
         return;
-    memcpy(f->bytes + op->memory_at + tw_core_head(f)->address % PART_WORD, f->bytes + op->data_at, op->row_bytes);
+    memcpy(f->bytes + op->memory_at + f->head.address % PART_WORD, f->bytes + op->data_at, op->row_bytes);
     memcpy(to, f->bytes + op->memory_at, PART_WORD);
 }
 
 /*
  * ---- tables: four addresses at once. A table lies in memory twice, in rows of 16 bytes that take turns, so that two
- * reads find theirs in different banks. Its addresses count both copies: an address is that of 32 bytes, and half of what
- * is left over is the place in the row of 16. So AMD's programs use them (a table of 16-bit values is addressed in steps of
- * 4 bytes, and only then gives theirs); what is read beyond a row's end nobody has shown: zeros here.
+ * reads find theirs in different banks. Its addresses count both copies: an address is that of 32 bytes, and half of
+ * what is left over is the place in the row of 16. So AMD's programs use them (a table of 16-bit values is addressed in
+ * steps of 4 bytes, and only then gives theirs); what is read beyond a row's end nobody has shown: zeros here.
  */
 
 enum { TABLE_READS = 4, TABLE_BYTES = 8, TABLE_ROW = 16 };
