@@ -36,8 +36,7 @@ static void not_allowed(const struct tw_patient *patient, const struct tw_findin
         group_name(patient, id, group, sizeof group);
     }
     const char *node = f->npu.node + strlen(patient->root);
-    tw_check_set(c, TW_CHECK_FAILED, "%s (mode %04o, group %s) does not open: permission denied", node, mode,
-                 group);
+    tw_check_set(c, TW_CHECK_FAILED, "%s (mode %04o, group %s) does not open: permission denied", node, mode, group);
     if (f->container)
         tw_check_mend(c, "docker run --device %s --group-add %u ...", node, id);
     else if (!(mode & 060))
