@@ -13,26 +13,29 @@
  * Constants that are broadcast from memory, which the load units do; compilers would make them out of immediate
  * numbers, in the unit that all shuffles wait for.
  */
+#define WORDS(x) ((int32_t)(0x10001u * ((uint32_t)(x)&0xffffu))) /* two words of 16 bits */
 static const struct constants {
     int32_t magnitude, infinity, odd, low_half, one;
     int32_t accumulator_bias, exponent_min, range, nothing_max, scale_bias, inverse_bits;
-    int16_t words_magnitude, words_exponent, words_one, words_zero, words_special;
-} constants = {0x7fffffff,
-               0x7f800000,
-               (int32_t)0xffff0000,
-               0xffff,
-               1,
-               SUM_ACCUMULATOR_BIAS,
-               SUM_EXPONENT_MIN,
-               SUM_EXPONENT_MAX - SUM_EXPONENT_MIN,
-               SUM_NOTHING_MAX,
-               SUM_SCALE_BIAS,
-               SUM_INVERSE_BITS,
-               0x7fff,
-               0xff,
-               1,
-               SUM_ZERO_EXPONENT,
-               255};
+    int32_t words_magnitude, words_exponent, words_one, words_zero, words_special;
+} constants = {
+    .magnitude = 0x7fffffff,
+    .infinity = 0x7f800000,
+    .odd = (int32_t)0xffff0000,
+    .low_half = 0xffff,
+    .one = 1,
+    .accumulator_bias = SUM_ACCUMULATOR_BIAS,
+    .exponent_min = SUM_EXPONENT_MIN,
+    .range = SUM_EXPONENT_MAX - SUM_EXPONENT_MIN,
+    .nothing_max = SUM_NOTHING_MAX,
+    .scale_bias = SUM_SCALE_BIAS,
+    .inverse_bits = SUM_INVERSE_BITS,
+    .words_magnitude = WORDS(0x7fff),
+    .words_exponent = WORDS(0xff),
+    .words_one = WORDS(1),
+    .words_zero = WORDS(SUM_ZERO_EXPONENT),
+    .words_special = WORDS(255),
+};
 
 static inline const struct constants *load_constants(void)
 {
@@ -44,14 +47,14 @@ static inline const struct constants *load_constants(void)
 /* 32 lanes: max(exponent, 1); far below zero for a zero. */
 static inline __m512i exponents_16(const struct constants *k, __m512i x)
 {
-    __m512i e = _mm512_and_si512(_mm512_srli_epi16(x, 7), _mm512_set1_epi16(k->words_exponent));
-    __mmask32 nonzero = _mm512_test_epi16_mask(x, _mm512_set1_epi16(k->words_magnitude));
-    return _mm512_mask_max_epi16(_mm512_set1_epi16(k->words_zero), nonzero, e, _mm512_set1_epi16(k->words_one));
+    __m512i e = _mm512_and_si512(_mm512_srli_epi16(x, 7), _mm512_set1_epi32(k->words_exponent));
+    __mmask32 nonzero = _mm512_test_epi16_mask(x, _mm512_set1_epi32(k->words_magnitude));
+    return _mm512_mask_max_epi16(_mm512_set1_epi32(k->words_zero), nonzero, e, _mm512_set1_epi32(k->words_one));
 }
 
 static inline int has_nan_or_infinity(const struct constants *k, __m512i exponents_a, __m512i exponents_b)
 {
-    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi16(k->words_special)) !=
+    return _mm512_cmpge_epi16_mask(_mm512_max_epi16(exponents_a, exponents_b), _mm512_set1_epi32(k->words_special)) !=
            0;
 }
 
@@ -139,18 +142,21 @@ static inline __m512i lane_of(const __m512i *from, int lane)
 
 static inline __m512 floats_of(const __m512 *from, int lane)
 {
-    return _mm512_broadcast_f32x4(_mm_load_ps((const float *)from + 4 * lane));
+    return _mm512_castsi512_ps(lane_of((const __m512i *)from, lane));
+}
+
+/* Keeps a factor in memory: or it would stay in registers, and shuffles instead of loads would take it apart. */
+static inline void keep_in_memory(struct factor_b *f)
+{
+    __asm__("" : "+m"(*f));
 }
 
 /* Rows of A lie in 128-bit lanes: a pair of columns of each row is broadcast inside its lane. */
-#define PAIR(j)                                                                                                        \
-    do {                                                                                                               \
-        __m512i sums =                                                                                                 \
-            _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))), lane_of(&f.exponents, j));         \
-        largest = _mm512_max_epi16(largest, sums);                                                                     \
-        even[j] = _mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), floats_of(&f.even, j));                             \
-        odd[j] = _mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), floats_of(&f.odd, j));                               \
-    } while (0)
+#define PAIR_EXPONENTS(j)                                                                                              \
+    _mm512_add_epi16(_mm512_shuffle_epi32(ea, (_MM_PERM_ENUM)(0x55 * (j))), lane_of(&f.exponents, j))
+#define PAIR_OF_PRODUCTS(j)                                                                                            \
+    _mm512_add_epi32(aligned(_mm512_mul_ps(_mm512_permute_ps(a0, 0x55 * (j)), floats_of(&f.even, j)), scale),          \
+                     aligned(_mm512_mul_ps(_mm512_permute_ps(a1, 0x55 * (j)), floats_of(&f.odd, j)), scale))
 
 static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, const void *acc2, const void *a,
                                                              const void *b, void *out)
@@ -159,22 +165,19 @@ static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, c
     const __m512i interleave =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     __m512i x = _mm512_loadu_si512(a), y = _mm512_shuffle_epi8(_mm512_loadu_si512(b), interleave);
-    __m512i c1 = _mm512_loadu_si512(acc1);
-    __m512i ea = exponents_16(k, x), eb = exponents_16(k, y), largest = _mm512_setzero_si512();
+    __m512i c1 = _mm512_loadu_si512(acc1), ea = exponents_16(k, x), eb = exponents_16(k, y);
     struct factor_b f = {eb, even_floats(y), odd_floats(k, y)};
-    __asm__("" : "+m"(f)); /* or it would stay in registers, and shuffles instead of loads would take it apart */
-    __m512 a0 = even_floats(x), a1 = odd_floats(k, x), even[4], odd[4];
-    PAIR(0);
-    PAIR(1);
-    PAIR(2);
-    PAIR(3);
+    keep_in_memory(&f);
+    __m512i largest = _mm512_max_epi16(_mm512_max_epi16(PAIR_EXPONENTS(0), PAIR_EXPONENTS(1)),
+                                       _mm512_max_epi16(PAIR_EXPONENTS(2), PAIR_EXPONENTS(3)));
+    largest = _mm512_max_epi16(largest, _mm512_setzero_si512());
     __m512i exponent = larger_accumulator(k, pair_exponents(k, largest), c1, acc2);
     if (!in_range(k, exponent) || has_nan_or_infinity(k, ea, eb))
         return tw_plain_bf16_matrix(acc1, acc2, a, b, out);
-    __m512 scale = scale_of(k, exponent);
-    __m512i sum = _mm512_add_epi32(aligned(even[0], scale), aligned(odd[0], scale));
-    for (int j = 1; j < 4; j++)
-        sum = _mm512_add_epi32(sum, _mm512_add_epi32(aligned(even[j], scale), aligned(odd[j], scale)));
+    keep_in_memory(&f);
+    __m512 scale = scale_of(k, exponent), a0 = even_floats(x), a1 = odd_floats(k, x);
+    __m512i sum = _mm512_add_epi32(_mm512_add_epi32(PAIR_OF_PRODUCTS(0), PAIR_OF_PRODUCTS(1)),
+                                   _mm512_add_epi32(PAIR_OF_PRODUCTS(2), PAIR_OF_PRODUCTS(3)));
     return finish(k, add_accumulators(sum, c1, acc2, scale), scale, out);
 }
 
