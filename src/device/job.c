@@ -90,7 +90,7 @@ static int list_buffers(struct tw_job *job, struct tw_error *err)
 
 int tw_job_set_buffer(struct tw_job *job, unsigned index, struct tw_buffer *buffer, struct tw_error *err)
 {
-    if (job->busy)
+    if (job->state != TW_JOB_IDLE)
         return tw_fail(err, TW_E_STATE, "the job runs; wait for it before you change its buffers");
     if (job->n_parts > 0)
         return tw_fail(err, TW_E_ARGUMENT, "a chain has no buffers of its own; its jobs have");
@@ -141,20 +141,19 @@ uint32_t tw_job_write_launch(struct tw_job *job)
     return tw_packet_write_launch(&launch, (uint32_t *)(void *)job->command.data);
 }
 
-/* The parts of a chain run with it, so they are busy with it. */
-static void set_busy(struct tw_job *job, int busy)
+static void set_running(struct tw_job *job, int running)
 {
-    job->busy = busy;
+    job->state = running ? TW_JOB_SUBMITTED : TW_JOB_IDLE;
     for (unsigned i = 0; i < job->n_parts; i++)
-        job->parts[i]->busy = busy;
+        job->parts[i]->state = running ? TW_JOB_PART : TW_JOB_IDLE;
 }
 
 static int check_idle(const struct tw_job *job, struct tw_error *err)
 {
-    int busy = job->busy;
+    int idle = job->state == TW_JOB_IDLE;
     for (unsigned i = 0; i < job->n_parts; i++)
-        busy |= job->parts[i]->busy;
-    return busy ? tw_fail(err, TW_E_STATE, "the job runs already; wait for it before you submit it again") : TW_OK;
+        idle &= job->parts[i]->state == TW_JOB_IDLE;
+    return idle ? TW_OK : tw_fail(err, TW_E_STATE, "the job runs already; wait for it before you submit it again");
 }
 
 /* All is written anew each time: after a failure the driver leaves nothing of a packet but its header. */
@@ -176,7 +175,7 @@ int tw_job_submit(struct tw_job *job, struct tw_error *err)
     if (result < 0)
         return tw_driver_fail(err, TW_XDNA_EXECUTE, result, "a command cannot be submitted");
     job->sequence = execute.sequence;
-    set_busy(job, 1);
+    set_running(job, 1);
     return TW_OK;
 }
 
@@ -190,12 +189,14 @@ static int failed_part(const struct tw_job *job, int code)
 
 int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err)
 {
-    if (!job->busy)
-        return tw_fail(err, TW_E_STATE, "the job is not submitted");
+    if (job->state != TW_JOB_SUBMITTED)
+        return tw_fail(err, TW_E_STATE, "%s",
+                       job->state == TW_JOB_PART ? "the job runs as a part of a chain; wait for that"
+                                                 : "the job is not submitted");
     int code = tw_wait_for_command(job->context, job->sequence, tw_job_header(job), ms, err);
     if (code == TW_E_RUNNING)
         return code;
-    set_busy(job, 0);
+    set_running(job, 0);
     if (code == 0)
         code = tw_end_of_command(job->context, atomic_load_explicit(tw_job_header(job), memory_order_acquire), err);
     job->failed_part = failed_part(job, code);
@@ -221,7 +222,7 @@ void tw_job_destroy(struct tw_job *job)
 {
     if (job == NULL || !tw_reference_drop(&job->references))
         return;
-    if (job->busy && tw_job_wait(job, DESTROY_LIMIT_MS, NULL) == TW_E_RUNNING)
+    if (job->state == TW_JOB_SUBMITTED && tw_job_wait(job, DESTROY_LIMIT_MS, NULL) == TW_E_RUNNING)
         return;
     for (unsigned i = 0; i < job->n_parts; i++)
         tw_job_destroy(job->parts[i]);

@@ -7,12 +7,14 @@
 #include "device/handle_list.h"
 #include "device/packet.h"
 
+enum tw_job_state { TW_JOB_IDLE, TW_JOB_SUBMITTED, TW_JOB_PART /* of a chain that is submitted */ };
+
 struct tw_job {
     struct tw_context *context;
     struct tw_kernel_buffer command;
     struct tw_handle_list listed; /* all that the command touches, itself not */
     uint64_t revision;            /* changes with the buffers; from 1 on */
-    int busy;                     /* submitted, itself or as a part */
+    enum tw_job_state state;
     int failed_part;
     uint64_t sequence;
     /* A launch. */

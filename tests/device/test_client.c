@@ -142,6 +142,8 @@ static void test_chain(void **state)
     /* While the chain runs, its parts do not. */
     assert_int_equal(tw_job_submit(chain, &b->err), 0);
     assert_int_equal(tw_job_submit(second, &b->err), TW_E_STATE);
+    assert_int_equal(tw_job_wait(second, -1, &b->err), TW_E_STATE);
+    assert_int_equal(tw_job_set_buffer(second, 0, NULL, &b->err), TW_E_STATE);
     assert_int_equal(tw_job_wait(chain, -1, &b->err), 0);
     assert_int_equal(tw_job_run(second, &b->err), 0);
     tw_job_destroy(second);

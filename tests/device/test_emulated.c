@@ -284,7 +284,7 @@ static int run_packet(struct machine *m, uint32_t header, uint32_t word1, const 
     if (result < 0)
         return tw_driver_fail(&m->err, TW_XDNA_EXECUTE, result, "a command");
     job->sequence = execute.sequence;
-    job->busy = 1;
+    job->state = TW_JOB_SUBMITTED;
     return tw_job_wait(job, -1, &m->err);
 }
 
