@@ -202,27 +202,37 @@ static unsigned count_pushes(const struct tw_core_maker *m, enum tw_core_list li
     return n;
 }
 
-/* Puts the pushes of one list and delay next to each other. */
+/* The pushes of one list and delay next to each other, as landings or as steps. */
+static const void *make_landings(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, unsigned n)
+{
+    struct tw_core_landings *l = tw_core_make(m, 1, sizeof *l + n * sizeof *l->landing);
+
+    for (unsigned i = 0; i < m->n_pushes && l != NULL; i++)
+        if (m->pushes[i].list == list && m->pushes[i].delay == delay)
+            l->landing[l->n++] = m->pushes[i].landing;
+    return l;
+}
+
+static const void *make_steps(struct tw_core_maker *m, enum tw_core_list list, unsigned delay, unsigned n)
+{
+    struct tw_core_steps *s = tw_core_make(m, 1, sizeof *s + n * sizeof *s->step);
+
+    for (unsigned i = 0; i < m->n_pushes && s != NULL; i++)
+        if (m->pushes[i].list == list && m->pushes[i].delay == delay)
+            s->step[s->n++] = m->pushes[i].step;
+    return s;
+}
+
 static void make_mark(struct tw_core_maker *m, enum tw_core_list list, unsigned delay)
 {
     struct tw_core_bundle *b = m->bundle;
-    unsigned n = count_pushes(m, list, delay), at = 0;
+    unsigned n = count_pushes(m, list, delay);
     int lands = list == CORE_LANDINGS || list == CORE_BYPASS;
-    void *items =
-        n == 0 ? NULL : tw_core_make(m, n, lands ? sizeof(struct tw_core_landing) : sizeof(struct tw_core_step));
 
-    if (items == NULL)
+    if (n == 0)
         return;
-    for (unsigned i = 0; i < m->n_pushes; i++) {
-        const struct tw_core_push *p = &m->pushes[i];
-        if (p->list != list || p->delay != delay)
-            continue;
-        if (lands)
-            ((struct tw_core_landing *)items)[at++] = p->landing;
-        else
-            ((struct tw_core_step *)items)[at++] = p->step;
-    }
-    b->marks[b->n_marks++] = (struct tw_core_mark){(uint8_t)list, (uint8_t)delay, (uint16_t)n, items};
+    const void *items = lands ? make_landings(m, list, delay, n) : make_steps(m, list, delay, n);
+    b->marks[b->n_marks++] = (struct tw_core_mark){(uint8_t)list, (uint8_t)delay, items};
 }
 
 static void make_marks(struct tw_core_maker *m)

@@ -26,9 +26,9 @@ int tw_core_take_bypassed(const struct tw_core *c, const struct tw_core_piece *p
 
     for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_BYPASS][i];
-        const struct tw_core_landing *landings = e->items;
-        for (unsigned k = 0; k < e->n; k++)
-            found |= overlay(copy, piece, &landings[k], (const uint8_t *)e->flights);
+        const struct tw_core_landings *landings = e->items;
+        for (unsigned k = 0; k < landings->n; k++)
+            found |= overlay(copy, piece, &landings->landing[k], (const uint8_t *)e->flights);
     }
     return found;
 }

@@ -137,21 +137,27 @@ struct tw_core_push {
     struct tw_core_landing landing;
 };
 
-/* What a bundle does in one list of one later tick: so many steps or landings. */
+/* What a bundle does in one list of one later tick. */
+struct tw_core_steps {
+    uint32_t n;
+    struct tw_core_step step[];
+};
+struct tw_core_landings {
+    uint32_t n;
+    struct tw_core_landing landing[];
+};
 struct tw_core_mark {
     uint8_t list, delay;
-    uint16_t n;
-    const void *items; /* struct tw_core_step or struct tw_core_landing */
+    const void *items; /* struct tw_core_steps or struct tw_core_landings */
 };
 
 /* That, when its tick comes, with the flights of its bundle. */
 struct tw_core_event {
     const void *items;
     struct tw_core_flight *flights;
-    uint64_t n;
 };
 struct tw_core_tick {
-    alignas(64) uint8_t n[8];                               /* of each list; 8 bytes, to be cleared at once */
+    alignas(64) uint8_t n[64];                              /* of each list; the first 8 bytes are cleared at once */
     struct tw_core_event list[CORE_LISTS][CORE_LATEST + 1]; /* each bundle in flight has one at most */
 };
 

@@ -7,9 +7,9 @@ static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_c
 {
     for (unsigned i = 0; i < t->n[list]; i++) {
         const struct tw_core_event *e = &t->list[list][i];
-        const struct tw_core_step *steps = e->items;
-        for (unsigned k = 0; k < e->n; k++)
-            steps[k].run(c, &steps[k], e->flights + steps[k].op->slot);
+        const struct tw_core_steps *s = e->items;
+        for (unsigned k = 0; k < s->n; k++)
+            s->step[k].run(c, &s->step[k], e->flights + s->step[k].op->slot);
     }
 }
 
@@ -28,10 +28,10 @@ static void land_all(struct tw_core *c, const struct tw_core_tick *t)
 {
     for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_LANDINGS][i];
-        const struct tw_core_landing *landings = e->items;
+        const struct tw_core_landings *landings = e->items;
         const uint8_t *flights = (const uint8_t *)e->flights;
-        for (unsigned k = 0; k < e->n; k++) {
-            const struct tw_core_landing *l = &landings[k];
+        for (unsigned k = 0; k < landings->n; k++) {
+            const struct tw_core_landing *l = &landings->landing[k];
             if (l->kind == CORE_LAND_BYTES)
                 tw_core_copy(c->file + l->to, flights + l->from, l->bytes);
             else
@@ -46,7 +46,7 @@ static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_co
     for (unsigned i = 0; i < b->n_marks; i++) {
         const struct tw_core_mark *m = &b->marks[i];
         struct tw_core_tick *t = &c->ticks[(c->tick + m->delay) % CORE_RING];
-        t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->items, flights, m->n};
+        t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->items, flights};
     }
 }
 
@@ -86,9 +86,9 @@ static void collect_questions(struct tw_core *c, const struct tw_core_tick *t)
     c->n_questions = 0;
     for (unsigned i = 0; i < t->n[CORE_REQUESTS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_REQUESTS][i];
-        const struct tw_core_step *steps = e->items;
-        for (unsigned k = 0; k < e->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
-            c->questions[c->n_questions++] = (struct tw_core_question){steps[k].op, e->flights + steps[k].op->slot};
+        const struct tw_core_steps *s = e->items;
+        for (unsigned k = 0; k < s->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
+            c->questions[c->n_questions++] = (struct tw_core_question){s->step[k].op, e->flights + s->step[k].op->slot};
     }
 }
 
@@ -125,7 +125,7 @@ static void end(struct tw_core *c)
 
 static void next_tick(struct tw_core *c, struct tw_core_tick *t)
 {
-    memset(t->n, 0, sizeof t->n);
+    memset(t->n, 0, sizeof(uint64_t));
     c->asked = 0;
     c->tick++;
     c->clock++;
