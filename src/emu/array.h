@@ -7,6 +7,7 @@
 #define TW_EMU_ARRAY_H
 
 #include "base/error.h"
+#include "emu/trace.h"
 #include "emu/unknown.h"
 #include "npu1/tile.h"
 
@@ -15,6 +16,7 @@
 
 struct tw_array;
 struct tw_core;
+struct tw_faults;
 struct tw_vector_kernels;
 
 /* The host's memory as shim DMA sees it. */
@@ -39,6 +41,8 @@ struct tw_array_options {
      * to so many cycles late or early.
      */
     unsigned run_ahead;
+    struct tw_trace_hook trace; /* cores, DMA channels, locks and tokens; event NULL: nobody watches */
+    struct tw_faults *faults;   /* emu/fault.h: tokens, bits and cores; NULL: none. Outlives the array */
 };
 
 int tw_array_create(const struct tw_array_options *options, struct tw_array **array, struct tw_error *err);

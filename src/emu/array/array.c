@@ -1,6 +1,7 @@
 #include "emu/array.h"
 
 #include "emu/array/state.h"
+#include "emu/array/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,8 +68,11 @@ static void grant(struct tw_array *a, unsigned actor)
 
 void tw_array_lock_changed(struct tw_array *array, struct tw_tile *tile, unsigned lock)
 {
-    for (int actor; (actor = tw_lock_grant(&tile->locks, lock)) >= 0;)
+    tw_trace_lock(array, tile, lock);
+    for (int actor; (actor = tw_lock_grant(&tile->locks, lock)) >= 0;) {
         grant(array, (unsigned)actor);
+        tw_trace_lock(array, tile, lock);
+    }
 }
 
 void tw_array_lock_release(struct tw_array *array, struct tw_tile *tile, unsigned lock, int value)

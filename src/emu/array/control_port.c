@@ -1,6 +1,8 @@
 #include "emu/array/control_port.h"
 
 #include "emu/array/state.h"
+#include "emu/array/trace.h"
+#include "emu/fault.h"
 #include "npu1_registers.h"
 
 /* The word behind a control packet's header. */
@@ -189,7 +191,11 @@ static void receive_token(struct tw_array *a, uint32_t word)
     if ((word >> TOKEN_KIND_SHIFT & TOKEN_KIND_TOP) != TOKEN_KIND || from.column >= TW_NPU1_COLUMNS ||
         from.row >= TW_NPU1_ROWS)
         return; /* the firmware looks at tokens only */
-    uint32_t *count = &a->tokens[from.column][from.row][word >> TOKEN_ACTOR_SHIFT & TOKEN_ACTOR_TOP];
+    if (tw_fault_hits(a->options.faults, TW_FAULT_TOKEN))
+        return;
+    unsigned actor = word >> TOKEN_ACTOR_SHIFT & TOKEN_ACTOR_TOP;
+    tw_trace_token(a, from.column, from.row, actor);
+    uint32_t *count = &a->tokens[from.column][from.row][actor];
     if (*count < UINT32_MAX)
         ++*count;
 }

@@ -1,6 +1,8 @@
 #include "emu/array/core_seat.h"
 
 #include "emu/array/state.h"
+#include "emu/array/trace.h"
+#include "emu/fault.h"
 #include "npu1_registers.h"
 
 /* Bits of Core_Status (AM025) behind the two of Core_Control. */
@@ -50,8 +52,10 @@ static int acquire(struct tw_array *a, struct tw_tile *t, const struct tw_core_r
     }
     if (owner == NULL || t->seat.waits)
         return 0;
-    if (tw_lock_try(&owner->locks, lock, r->value))
+    if (tw_lock_try(&owner->locks, lock, r->value)) {
+        tw_trace_lock(a, owner, lock);
         return 1;
+    }
     if (tw_lock_wait(&owner->locks, t->seat.actor, lock, r->value) != 0)
         tw_array_fault(a, TW_E_LIMIT, "more wait for the locks of tile (%u, %u) than there can be", owner->column,
                        owner->row);
@@ -162,7 +166,11 @@ static int handle_request(struct tw_array *a, struct tw_tile *t)
     struct tw_core_request request = *tw_core_request(seat->core);
     struct tw_core_answer answer;
     unsigned life = seat->life;
-    if (!serve(a, t, &request, &answer)) {
+    if (!seat->waits && tw_fault_hits(a->options.faults, TW_FAULT_CORE))
+        seat->hangs = 1;
+    if (seat->hangs || !serve(a, t, &request, &answer)) {
+        if (!seat->waits)
+            tw_trace_core_waits(a, t);
         seat->waits = 1;
         return 0;
     }
@@ -170,9 +178,16 @@ static int handle_request(struct tw_array *a, struct tw_tile *t)
         return 0;
     if (answer.cycle < request.cycle)
         answer.cycle = request.cycle;
+    tw_trace_core_answered(a, t, answer.cycle);
     seat->asks = seat->waits = 0;
     tw_core_answer(seat->core, &answer);
     return 1;
+}
+
+static void stop_at_clock(struct tw_array *a, struct tw_core_seat *seat, uint8_t *why)
+{
+    *why = 1;
+    tw_trace_core_stops(a, &a->tiles[seat->actor / TW_ACTORS], tw_core_clock(seat->core));
 }
 
 static void run(struct tw_array *a, struct tw_core_seat *seat)
@@ -194,10 +209,10 @@ static void run(struct tw_array *a, struct tw_core_seat *seat)
         if (tw_core_clock(seat->core) > a->now)
             tw_array_wake(a, seat->actor, tw_core_clock(seat->core));
         else
-            seat->done = 1;
+            stop_at_clock(a, seat, &seat->done);
         break;
     case TW_CORE_FAILED:
-        seat->failed = 1;
+        stop_at_clock(a, seat, &seat->failed);
         tw_array_fault(a, err.code != 0 ? err.code : TW_E_ARGUMENT, "%s", err.text);
         break;
     }
@@ -239,16 +254,23 @@ static void reset(struct tw_array *a, struct tw_tile *t)
     }
     tw_core_reset(seat->core);
     seat->life++;
-    seat->asks = seat->waits = seat->granted = seat->done = seat->failed = 0;
+    seat->asks = seat->waits = seat->hangs = seat->granted = seat->done = seat->failed = 0;
     seat->in.hungry = 0;
     seat->out->blocked = 0;
     seat->cascade.n = 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value)
 {
     struct tw_core_seat *seat = &tile->seat;
     int was_running = seat->enabled && !seat->in_reset;
+    if (was_running && (value & (TW_CORE_ENABLE | TW_CORE_RESET)) != TW_CORE_ENABLE)
+        tw_trace_core_stops(array, tile, later(array->now, tw_core_clock(seat->core)));
     if ((value & TW_CORE_RESET) && !seat->in_reset)
         reset(array, tile);
     seat->in_reset = (value & TW_CORE_RESET) != 0;
@@ -259,6 +281,7 @@ void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t
         return;
     if (tw_core_clock(seat->core) < array->now)
         tw_core_set_clock(seat->core, array->now);
+    tw_trace_core_runs(array, tile, tw_core_clock(seat->core));
     tw_array_wake(array, seat->actor, array->now);
 }
 

@@ -23,6 +23,7 @@ struct tw_core_seat {
     uint8_t enabled, in_reset, done, failed;
     uint8_t asks;    /* its request has not been answered */
     uint8_t waits;   /* and could not be answered when it came up */
+    uint8_t hangs;   /* and never will be: a fault on purpose */
     uint8_t granted; /* the lock that it waited for */
     unsigned life;   /* counts resets */
     struct tw_stream *out;

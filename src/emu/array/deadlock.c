@@ -58,6 +58,10 @@ static int core_waits(const struct tw_array *a, const struct tw_tile *t, struct 
     const struct tw_core_seat *seat = &t->seat;
     if (t->kind != TW_TILE_CORE || !seat->enabled || !seat->asks || !seat->waits)
         return 0;
+    if (seat->hangs) {
+        say(text, "%s hangs in bundle 0x%x, a fault on purpose; ", seat->name, (unsigned)tw_core_pc(seat->core));
+        return 1;
+    }
     say(text, "%s waits in bundle 0x%x ", seat->name, (unsigned)tw_core_pc(seat->core));
     switch (tw_core_request(seat->core)->kind) {
     case TW_REQUEST_ACQUIRE:

@@ -1,6 +1,7 @@
 #include "emu/array/dma_channel.h"
 
 #include "emu/array/state.h"
+#include "emu/array/trace.h"
 #include "npu1/bits.h"
 #include "npu1_registers.h"
 
@@ -59,6 +60,7 @@ static void begin_task(struct tw_array *a, struct tw_dma_engine *e)
     e->fetches = 1;
     e->number = e->queue[0].bd;
     e->repeat = e->queue[0].repeat;
+    tw_trace_dma_begins(a, e, TW_TRACE_TASK);
     later(a, e, TW_DMA_LOAD, a->now + cycles);
 }
 
@@ -80,6 +82,7 @@ void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
     for (unsigned i = 0; i < array->n_tiles; i++)
         if (engine->phase == TW_DMA_ACQUIRE)
             tw_lock_forget(&array->tiles[i].locks, engine->actor);
+    tw_trace_dma_stops(array, engine);
     engine->phase = TW_DMA_IDLE;
     engine->n_queue = 0;
     engine->granted = 0;
@@ -157,6 +160,7 @@ static int load(struct tw_array *a, struct tw_dma_engine *e)
             e->pattern.dimensions[d].zeros_before = e->pattern.dimensions[d].zeros_after = 0;
     e->header = e->channel.direction == TW_MM2S && e->bd.packet_enable;
     iterate(e);
+    tw_trace_dma_begins(a, e, TW_TRACE_DESCRIPTOR);
     return 0;
 }
 
@@ -185,9 +189,11 @@ static void acquire(struct tw_array *a, struct tw_dma_engine *e)
         return;
     e->granted = 0;
     if (tw_lock_try(&tile->locks, lock, e->bd.acquire_value)) {
+        tw_trace_lock(a, tile, lock);
         begin_move(a, e);
         return;
     }
+    tw_trace_dma_begins(a, e, TW_TRACE_WAIT_LOCK);
     e->phase = TW_DMA_ACQUIRE;
     e->fetches = 1;
     if (tw_lock_wait(&tile->locks, e->actor, lock, e->bd.acquire_value) != 0)
@@ -249,6 +255,7 @@ static void finish(struct tw_array *a, struct tw_dma_engine *e)
         release_when_written(a, e);
     if (a->fault.code != 0)
         return;
+    tw_trace_dma_ends(a, e, TW_TRACE_DESCRIPTOR);
     if (e->bd.use_next && !is_out_of_order(e)) {
         e->number = e->bd.next;
         later(a, e, TW_DMA_LOAD, a->now + TW_CYCLES_CHAIN);
@@ -278,6 +285,7 @@ static void done(struct tw_array *a, struct tw_dma_engine *e)
         e->phase = TW_DMA_TOKEN;
         return;
     }
+    tw_trace_dma_ends(a, e, TW_TRACE_TASK);
     e->tasks_done++;
     e->n_queue--;
     memmove(e->queue, e->queue + 1, e->n_queue * sizeof e->queue[0]);
@@ -307,8 +315,10 @@ static void act(struct tw_array *array, struct tw_dma_engine *engine)
         take_header(array, engine);
         break;
     case TW_DMA_ACQUIRE:
-        if (engine->granted)
-            begin_move(array, engine);
+        if (!engine->granted)
+            break;
+        tw_trace_dma_ends(array, engine, TW_TRACE_WAIT_LOCK);
+        begin_move(array, engine);
         break;
     case TW_DMA_MOVE:
         tw_dma_move(array, engine);

@@ -1,6 +1,7 @@
 /* What memory and which locks a DMA channel reaches. */
 #include "emu/array/dma_channel.h"
 #include "emu/array/state.h"
+#include "emu/fault.h"
 
 #include <string.h>
 
@@ -52,6 +53,15 @@ static void copy_words(const struct tw_dma_engine *e, unsigned char *memory, uin
         memcpy(words, memory, bytes);
 }
 
+/* Of words on their way to the host. */
+static void flip_bits(const struct tw_array *a, uint32_t *words, uint32_t n)
+{
+    if (!tw_fault_is_set(a->options.faults, TW_FAULT_BIT))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        words[i] = tw_fault_word(a->options.faults, words[i]);
+}
+
 /* A run may go from one of the host's buffers into the next. */
 static int copy_host(struct tw_array *a, struct tw_dma_engine *e, uint64_t address, uint32_t *words, uint32_t n)
 {
@@ -60,6 +70,8 @@ static int copy_host(struct tw_array *a, struct tw_dma_engine *e, uint64_t addre
     if (address >> HOST_ADDRESS_BITS != 0)
         return fail(a, e, TW_DMA_AXI_DECODE_ERROR, "the device address is beyond 48 bits (AXI decode error)", address);
     unsigned char *all = host->find != NULL ? host->find(host->arg, address, (uint64_t)n * 4, write) : NULL;
+    if (write)
+        flip_bits(a, words, n);
     if (all != NULL) {
         copy_words(e, all, words, (size_t)n * 4);
         return 0;

@@ -4,6 +4,7 @@
  */
 #include "base/little_endian.h"
 #include "emu/array/state.h"
+#include "emu/array/trace.h"
 #include "npu1/registers.h"
 #include "npu1_registers.h"
 
@@ -329,8 +330,11 @@ static int write_core_register(struct tw_array *a, struct tw_tile *t, uint32_t o
 /* Acquires or releases a lock without waiting: 1 when it could be done. */
 static uint32_t request_lock(struct tw_array *a, struct tw_tile *t, const struct tw_lock_request *r)
 {
-    if (r->acquire)
-        return (uint32_t)tw_lock_try(&t->locks, r->lock, r->value);
+    if (r->acquire) {
+        int taken = tw_lock_try(&t->locks, r->lock, r->value);
+        tw_trace_lock(a, t, r->lock);
+        return (uint32_t)taken;
+    }
     tw_array_lock_release(a, t, r->lock, r->value);
     return 1;
 }
