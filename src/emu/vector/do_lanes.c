@@ -3,6 +3,7 @@
 #include "lanes.h"
 #include "plain.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 /* A mask register: 64 bits for lanes of 8 bits, else 32. */
@@ -30,16 +31,29 @@ static int lanes_signed(const struct tw_semantics *row, const void *const in[TW_
     return row->b == TW_LANE_SIGNED || tw_scalar_value(in[tw_first_use(row)]) != 0;
 }
 
-/* bf16 lanes: NaN makes less and not-less false. */
-static uint64_t bf16_compare(int not_less, const void *a, const void *b)
+/* bf16 numbers as integers in their order (tw_bf16_less), and their magnitudes, of which NaNs have the largest. */
+static void order_bf16(const void *from, int16_t order[32], int16_t magnitude[32])
 {
-    uint64_t mask = 0;
+    uint16_t x[32];
+    memcpy(x, from, sizeof x);
     for (unsigned i = 0; i < 32; i++) {
-        uint16_t x = (uint16_t)tw_lane(a, 16, i), y = (uint16_t)tw_lane(b, 16, i);
-        int unordered = tw_bf16_is_nan(x) || tw_bf16_is_nan(y);
-        mask |= (uint64_t)(!unordered && tw_bf16_less(x, y) != not_less) << i;
+        unsigned low = x[i] & 0x7fffu;
+        magnitude[i] = (int16_t)low;
+        order[i] = (int16_t)(x[i] & 0x8000u ? -(int)low - 1 : (int)low);
     }
-    return mask;
+}
+
+/* NaN makes less and not-less false. */
+static uint64_t bf16_compare(const struct tw_vector_kernels *kernels, int not_less, const void *a, const void *b)
+{
+    alignas(64) int16_t order_a[32], order_b[32], magnitude_a[32], magnitude_b[32], infinity[32];
+    order_bf16(a, order_a, magnitude_a);
+    order_bf16(b, order_b, magnitude_b);
+    for (unsigned i = 0; i < 32; i++)
+        infinity[i] = 0x7f80;
+    uint64_t nan = kernels->less(16, 1, infinity, magnitude_a) | kernels->less(16, 1, infinity, magnitude_b);
+    uint64_t less = kernels->less(16, 1, order_a, order_b);
+    return (not_less ? ~less : less) & ~nan & all_lanes(16);
 }
 
 /* The compare that an instruction writes: a < b, or its opposite. */
@@ -48,7 +62,7 @@ static uint64_t compare(const struct tw_semantics *row, const struct tw_vector_k
 {
     unsigned bits = (unsigned)row->a;
     if (row->b == TW_LANE_BF16)
-        return bf16_compare(row->d, a, b);
+        return bf16_compare(kernels, row->d, a, b);
     uint64_t less = kernels->less(bits, is_signed, a, b);
     return row->d ? ~less & all_lanes(bits) : less;
 }

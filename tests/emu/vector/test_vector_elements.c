@@ -1,6 +1,7 @@
 /* Lane by lane arithmetic, and elements that move. */
 #include "base/random.h"
 #include "emu/vector/apply.h"
+#include "emu/vector/plain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,6 +84,26 @@ static void test_bf16_compares(void **state)
     assert_true(d[0] == 0 && d[1] == 0x3f80 && d[2] == 0x3f80);
     assert_null(APPLY(TW_I_VMIN_GE_BF16, "d", d, VALUE("s1", a), VALUE("s2", b)));
     assert_true(d[0] == 0x8000 && d[1] == 0xbf80 && d[2] == 0xbf80);
+}
+
+static void test_bf16_order(void **state)
+{
+    (void)state;
+    struct tw_random random = {7};
+    for (int i = 0; i < 2000; i++) {
+        uint16_t a[32], b[32];
+        for (int k = 0; k < 32; k++) {
+            a[k] = (uint16_t)tw_random_u64(&random);
+            b[k] = k % 4 == 0 ? a[k] ^ 0x8000u : k % 4 == 1 ? a[k] : (uint16_t)tw_random_u64(&random);
+        }
+        uint32_t less = APPLY_SCALAR(TW_I_VLT_BF16, "cmp", VALUE("s1", a), VALUE("s2", b));
+        uint32_t not_less = APPLY_SCALAR(TW_I_VGE_BF16, "cmp", VALUE("s1", a), VALUE("s2", b));
+        for (int k = 0; k < 32; k++) {
+            int unordered = tw_bf16_is_nan(a[k]) || tw_bf16_is_nan(b[k]);
+            assert_int_equal(less >> k & 1u, tw_bf16_less(a[k], b[k]));
+            assert_int_equal(not_less >> k & 1u, !unordered && !tw_bf16_less(a[k], b[k]));
+        }
+    }
 }
 
 static void numbered(unsigned char bytes[64], int first)
@@ -200,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_add_and_compare),
         cmocka_unit_test(test_masks_of_32_bits),
         cmocka_unit_test(test_bf16_compares),
+        cmocka_unit_test(test_bf16_order),
         cmocka_unit_test(test_shuffles),
         cmocka_unit_test(test_broadcasts),
         cmocka_unit_test(test_extract_and_insert),
