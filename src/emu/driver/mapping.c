@@ -11,6 +11,16 @@ static int overlaps(const struct tw_drv_mapping *m, uint64_t address, uint64_t b
     return m->address < address + bytes && address < m->address + m->bytes;
 }
 
+static void unlink_from_buffer(struct tw_drv_mapping *m)
+{
+    struct tw_drv_mapping **at = &m->buffer->mappings;
+    while (*at != m)
+        at = &(*at)->next_of_buffer;
+    *at = m->next_of_buffer;
+    if (m->buffer->mappings == NULL)
+        m->buffer->host_address = TW_XDNA_NOWHERE;
+}
+
 /* The device loses what it saw through the mappings that lie there. */
 static void forget(struct tw_emu_driver *driver, uint64_t address, uint64_t bytes)
 {
@@ -23,22 +33,22 @@ static void forget(struct tw_emu_driver *driver, uint64_t address, uint64_t byte
             continue;
         }
         *at = m->next;
-        if (--m->buffer->mappings == 0)
-            m->buffer->host_address = TW_XDNA_NOWHERE;
+        unlink_from_buffer(m);
         tw_drv_buffer_put(m->buffer);
         free(m);
     }
 }
 
-static void append(struct tw_emu_driver *driver, struct tw_drv_mapping *m)
+static void link_mapping(struct tw_emu_driver *driver, struct tw_drv_mapping *m)
 {
-    struct tw_drv_mapping **at = &driver->mappings;
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = m;
-    m->buffer->references++;
-    if (m->buffer->mappings++ == 0)
-        m->buffer->host_address = m->address;
+    struct tw_drv_buffer *buffer = m->buffer;
+    if (buffer->mappings == NULL)
+        buffer->host_address = m->address;
+    m->next_of_buffer = buffer->mappings;
+    buffer->mappings = m;
+    buffer->references++;
+    m->next = driver->mappings;
+    driver->mappings = m;
 }
 
 static int map_memory(void *address, size_t size, int protection, int flags, int fd, uint64_t offset, void **mapped)
@@ -80,7 +90,7 @@ static int map_buffer(struct tw_drv_file *file, void *address, size_t size, int 
         (size + (uint64_t)DRV_PAGE - 1) / DRV_PAGE * DRV_PAGE; /* as buffers are: the system maps no less */
     *m = (struct tw_drv_mapping){.address = (uintptr_t)*mapped, .bytes = pages, .buffer = buffer};
     forget(driver, m->address, m->bytes);
-    append(driver, m);
+    link_mapping(driver, m);
     return 0;
 }
 

@@ -51,14 +51,15 @@ struct tw_drv_buffer {
         *settled; /* a bit for each line that was flushed once; before that it is dirty with the kernel's zeros */
     uint64_t host_address; /* where the process sees it, TW_XDNA_NOWHERE when nowhere */
     int is_user_memory;
-    unsigned mappings;
-    uint32_t debug_context; /* 0: none */
+    struct tw_drv_mapping *mappings; /* its own, newest first */
+    uint32_t debug_context;          /* 0: none */
 };
 
 struct tw_drv_mapping {
     uint64_t address, bytes;
     struct tw_drv_buffer *buffer; /* with a reference */
-    struct tw_drv_mapping *next;
+    struct tw_drv_mapping *next_of_buffer;
+    struct tw_drv_mapping *next; /* of the device */
 };
 
 /* A timeline syncobj: point n is reached when `done` is above n. */
@@ -166,7 +167,7 @@ struct tw_emu_driver {
     struct tw_drv_waiter *waiters;
     struct tw_drv_file *files;
     int last_fd;
-    struct tw_drv_mapping *mappings; /* oldest first */
+    struct tw_drv_mapping *mappings;
     struct tw_drv_context *contexts; /* oldest first */
     unsigned n_contexts;
     struct tw_drv_partition partitions[TW_XDNA_COLUMNS]; /* by first column */

@@ -14,37 +14,46 @@ static void add(struct tw_drv_context *context, uint64_t address, uint64_t bytes
     context->views[context->n_views++] = (struct tw_drv_view){address, bytes, device};
 }
 
-/* A device buffer is seen through the mappings of its heap. */
-static void add_mapping(struct tw_drv_context *context, const struct tw_drv_mapping *m, const struct tw_drv_buffer *b)
+/* A device buffer is seen where its heap is mapped. */
+static struct tw_drv_buffer *memory_of(struct tw_drv_buffer *buffer)
 {
-    uint64_t first = b->kind == TW_XDNA_DEVICE ? b->place : 0;
-    const struct tw_drv_buffer *memory = b->kind == TW_XDNA_DEVICE ? b->file->heap : b;
-    if (m->buffer == memory && first + b->bytes <= m->bytes)
-        add(context, m->address + first, b->bytes, memory->device + first);
-    else if (m->buffer == b)
-        add(context, m->address, m->bytes, b->device);
+    return buffer->kind == TW_XDNA_DEVICE ? buffer->file->heap : buffer;
+}
+
+static size_t count_views(const struct tw_drv_job *job)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < job->n_arguments; i++) {
+        n += (size_t)(job->arguments[i]->is_user_memory != 0);
+        for (const struct tw_drv_mapping *m = memory_of(job->arguments[i])->mappings; m != NULL; m = m->next_of_buffer)
+            n++;
+    }
+    return n;
+}
+
+static void add_buffer(struct tw_drv_context *context, struct tw_drv_buffer *buffer)
+{
+    const struct tw_drv_buffer *memory = memory_of(buffer);
+    uint64_t first = buffer == memory ? 0 : buffer->place;
+    if (buffer->is_user_memory)
+        add(context, buffer->host_address, buffer->bytes, buffer->device);
+    for (const struct tw_drv_mapping *m = memory->mappings; m != NULL; m = m->next_of_buffer)
+        if (first < m->bytes) {
+            uint64_t part = m->bytes - first < buffer->bytes ? m->bytes - first : buffer->bytes;
+            add(context, m->address + first, part, memory->device + first);
+        }
 }
 
 int tw_drv_views_make(struct tw_drv_job *job)
 {
     struct tw_drv_context *context = job->context;
-    const struct tw_drv_mapping *mappings = context->file->driver->mappings;
-    size_t n = 1;
-    for (size_t i = 0; i < job->n_arguments; i++)
-        n += job->arguments[i]->is_user_memory;
-    for (const struct tw_drv_mapping *m = mappings; m != NULL; m = m->next)
-        n += job->n_arguments;
     context->n_views = 0;
-    context->views = calloc(n, sizeof *context->views);
+    context->views = calloc(count_views(job) + 1, sizeof *context->views);
     if (context->views == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < job->n_arguments; i++) {
-        struct tw_drv_buffer *b = job->arguments[i];
-        tw_drv_memory_before(b);
-        if (b->is_user_memory)
-            add(context, b->host_address, b->bytes, b->device);
-        for (const struct tw_drv_mapping *m = mappings; m != NULL; m = m->next)
-            add_mapping(context, m, b);
+        tw_drv_memory_before(job->arguments[i]);
+        add_buffer(context, job->arguments[i]);
     }
     return 0;
 }
