@@ -36,9 +36,19 @@ struct tw_firmware_options {
     const struct tw_vector_kernels *kernels; /* NULL: the fastest */
     const struct tw_unknown *unknown;        /* NULL: the defaults */
     int strict;                              /* of all cores */
+    struct tw_trace_hook trace;              /* of commands and of the array; event NULL: nobody watches */
+    /*
+     * Faults on purpose (emu/fault.h), which outlive the firmware; NULL: those of the variable TILEWRIGHT_EMU_FAULT, if
+     * it is set. is_admitted: a driver has let the context in, and no fault refuses it any more.
+     */
+    struct tw_faults *faults;
+    int is_admitted;
 };
 
-/* One context on an array of its own. Fails with TW_E_ARGUMENT, TW_E_MEMORY. */
+/*
+ * One context on an array of its own. Fails with TW_E_ARGUMENT, also for a variable that cannot be read, TW_E_MEMORY, or
+ * TW_E_BUSY when a fault refuses it.
+ */
 int tw_firmware_create(const struct tw_firmware_options *options, struct tw_firmware **firmware, struct tw_error *err);
 void tw_firmware_free(struct tw_firmware *firmware);
 
@@ -112,5 +122,7 @@ int tw_firmware_run_chain(struct tw_firmware *firmware, const struct tw_command 
 
 /* The array, for looking at. */
 struct tw_array *tw_firmware_array(struct tw_firmware *firmware);
+/* The faults that it works with, or NULL. */
+const struct tw_faults *tw_firmware_faults(const struct tw_firmware *firmware);
 
 #endif

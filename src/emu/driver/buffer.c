@@ -1,5 +1,6 @@
 /* Buffer objects: the heap, pieces of it, host memory, command packets. */
 #include "emu/driver/state.h"
+#include "emu/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -266,6 +267,11 @@ int tw_drv_create_buffer(struct tw_drv_file *file, void *argument)
     int r;
     if (args->flags != 0)
         return -EINVAL;
+    if (tw_fault_hits(file->driver->options.faults, TW_FAULT_MEMORY)) {
+        tw_drv_log(file->driver, "no memory for a buffer of %llu bytes, a fault on purpose",
+                   (unsigned long long)args->bytes);
+        return -ENOMEM;
+    }
     switch (args->kind) {
     case TW_XDNA_SHARE:
     case TW_XDNA_COMMAND:

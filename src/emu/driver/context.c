@@ -1,5 +1,6 @@
 /* Hardware contexts. */
 #include "emu/driver/state.h"
+#include "emu/fault.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +96,10 @@ static int ask_firmware(struct tw_drv_context *context)
                    TW_XDNA_CONTEXTS, driver->refuses ? ", and it has not recovered from a hang" : "");
         return -EINVAL;
     }
+    if (tw_fault_hits(driver->options.faults, TW_FAULT_CONTEXT)) {
+        tw_drv_log(driver, "the firmware refuses a context, a fault on purpose");
+        return -EINVAL;
+    }
     if (context->file->heap->host_address % TW_XDNA_HEAP_BYTES != 0) {
         tw_drv_log(driver, "the firmware refuses a heap that is not mapped at a multiple of 64 MiB");
         return -EINVAL;
@@ -158,7 +163,8 @@ int tw_drv_create_context(struct tw_drv_file *file, void *argument)
     struct tw_xdna_create_context *args = argument;
     if (args->extension != 0 || args->extension_flags != 0)
         return -EINVAL;
-    struct tw_drv_context *context = calloc(1, sizeof *context);
+    struct tw_drv_context *context =
+        tw_fault_hits(driver->options.faults, TW_FAULT_MEMORY) ? NULL : calloc(1, sizeof *context);
     if (context == NULL)
         return -ENOMEM;
     context->file = file;

@@ -1,5 +1,6 @@
 #include "emu/driver/firmware_port.h"
 #include "emu/driver/state.h"
+#include "emu/fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +54,15 @@ static void init_calls(struct tw_emu_driver *driver)
     };
 }
 
+static int init_faults(struct tw_emu_driver *driver, struct tw_error *err)
+{
+    if (driver->options.faults != NULL)
+        return 0;
+    int r = tw_faults_from_environment(&driver->own_faults, err);
+    driver->options.faults = driver->own_faults;
+    return r;
+}
+
 static int init_firmware(struct tw_emu_driver *driver, struct tw_error *err)
 {
     if (driver->options.firmware == NULL)
@@ -76,7 +86,9 @@ int tw_emu_driver_create(const struct tw_emu_driver_options *options, struct tw_
     pthread_cond_init(&driver->changed, NULL);
     init_partitions(driver);
     init_calls(driver);
-    int r = init_firmware(driver, err);
+    int r = init_faults(driver, err);
+    if (r == 0)
+        r = init_firmware(driver, err);
     if (r == 0)
         r = tw_drv_user_create(driver, err);
     if (r < 0) {
@@ -108,6 +120,7 @@ void tw_emu_driver_free(struct tw_emu_driver *driver)
     drop_mappings(driver);
     tw_drv_user_free(driver);
     tw_drv_port_free(driver->port);
+    tw_faults_free(driver->own_faults);
     for (unsigned i = 0; i < TW_XDNA_COLUMNS; i++)
         pthread_cond_destroy(&driver->partitions[i].work);
     pthread_cond_destroy(&driver->changed);

@@ -14,6 +14,7 @@
 #include "uapi/calls.h"
 
 struct tw_emu_driver;
+struct tw_faults;
 
 /* Which kernel it behaves as; they differ in what DRM's VERSION says and in the queries that exist. */
 enum tw_emu_kernel {
@@ -85,13 +86,14 @@ struct tw_emu_driver_options {
     const struct tw_emu_firmware *firmware; /* NULL: the emulated array. Lives as long as the driver */
     const struct tw_unknown *unknown;       /* of the emulated array. NULL: the defaults */
     int strict;                             /* of its cores */
+    struct tw_faults *faults; /* on purpose, which outlive the driver (emu/fault.h). NULL: as TILEWRIGHT_EMU_FAULT says */
     /* What the real driver writes to the kernel's log, one sentence a call; may be called by several threads at once.
      */
     void (*log)(void *arg, const char *sentence);
     void *log_arg;
 };
 
-/* options NULL: all zero. Fails with TW_E_MEMORY or TW_E_IO. */
+/* options NULL: all zero. Fails with TW_E_MEMORY, TW_E_IO, or TW_E_ARGUMENT: TILEWRIGHT_EMU_FAULT cannot be read. */
 int tw_emu_driver_create(const struct tw_emu_driver_options *options, struct tw_emu_driver **driver,
                          struct tw_error *err);
 /* Closes what is still open, after no thread is inside a call any more. Buffers that are mapped stay so. */

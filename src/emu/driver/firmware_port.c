@@ -7,6 +7,7 @@
 struct port {
     const struct tw_unknown *unknown;
     int strict;
+    struct tw_faults *faults;
 };
 
 static int create(void *arg, unsigned columns, const struct tw_host_memory *host, void **context, struct tw_error *err)
@@ -17,6 +18,8 @@ static int create(void *arg, unsigned columns, const struct tw_host_memory *host
         .host = *host,
         .unknown = port->unknown,
         .strict = port->strict,
+        .faults = port->faults,
+        .is_admitted = 1,
     };
     struct tw_firmware *firmware;
     int r = tw_firmware_create(&options, &firmware, err);
@@ -75,7 +78,7 @@ int tw_drv_port_create(const struct tw_emu_driver_options *options, void **made,
     struct port *port = malloc(sizeof *port);
     if (port == NULL)
         return tw_fail(err, TW_E_MEMORY, "out of memory");
-    *port = (struct port){.unknown = options->unknown, .strict = options->strict};
+    *port = (struct port){.unknown = options->unknown, .strict = options->strict, .faults = options->faults};
     *firmware = (struct tw_emu_firmware){
         .arg = port, .create = create, .destroy = destroy, .add_program = add_program, .run = run};
     *made = port;

@@ -161,6 +161,7 @@ struct tw_emu_driver {
     struct tw_emu_driver_options options;
     struct tw_emu_firmware firmware;
     void *port; /* of firmware_port.c */
+    struct tw_faults *own_faults; /* of the variable; the options' faults are these or the caller's */
     struct tw_calls calls;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* for all that wait for others inside the driver */

@@ -1,6 +1,7 @@
 /* Executing a command's control code, whatever form it comes in. */
 #include "emu/cycles.h"
 #include "emu/firmware/operation.h"
+#include "emu/firmware/tell.h"
 #include "npu1/control_code.h"
 #include "npu1/dpu_sequence.h"
 
@@ -45,12 +46,14 @@ static int execute_op(struct tw_firmware *fw, const struct tw_control_op *op, st
 {
     struct tw_error why = {0};
     struct tw_command_report *report = fw->report;
+    tw_firmware_tell(fw, TW_TRACE_BEGIN, TW_TRACE_OPERATION, op->name, op->address, (int64_t)report->operations);
     int code = tw_firmware_pass(fw, TW_CYCLES_OP, &why);
     if (code == TW_OK)
         code = operations[op->kind].run(fw, op, &why);
     if (code < 0)
         return tw_fail(err, code, "'%s', operation %" PRIu64 " (%s): %s", op->words.file, report->operations, op->name,
                        why.text);
+    tw_firmware_tell_end(fw, TW_TRACE_END, TW_TRACE_OPERATION);
     report->operations++;
     report->counts[operations[op->kind].count]++;
     return TW_OK;
@@ -101,8 +104,10 @@ int tw_firmware_execute(struct tw_firmware *fw, const struct tw_command *command
     fw->has_waited = 0;
     memset(fw->queues, 0, sizeof fw->queues);
     int code = fw->unknown.launch_releases_reset ? release_cores(fw, err) : TW_OK;
+    tw_firmware_tell(fw, TW_TRACE_BEGIN, TW_TRACE_LAUNCH, NULL, 0, 0);
     if (code == TW_OK)
         code = tw_firmware_pass(fw, TW_CYCLES_LAUNCH, err);
+    tw_firmware_tell_end(fw, TW_TRACE_END, TW_TRACE_LAUNCH);
     if (code < 0 || command->control_code.size == 0)
         return code;
     if (command->opcode == TW_KERNEL_TRANSACTION)
