@@ -6,6 +6,8 @@
 #include "cli/emu_control.h"
 #include "cli/emu_program.h"
 #include "cli/emu_report.h"
+#include "emu/fault.h"
+#include "emu/trace/chrome.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@ static const char help_text[] = "Usage: tilewright emu run FILE [--insts FILE]..
                                 "  --clock GHZ     of the array, to show times; 1.0 if not given\n"
                                 "  --limit CYCLES  a run that takes longer has failed; 2 s at 1 GHz if not given\n"
                                 "  --strict        what the pipeline of a core does not forgive is an error\n"
+                                "  --trace FILE    write what happened when, for Perfetto or chrome://tracing\n"
                                 "  --json          print the report as JSON\n\n"
                                 "Prints what ran where and for how long; cycles and times are modelled, results\n"
                                 "are exact. Files of outputs are written only if everything succeeds.\n\n"
@@ -31,7 +34,7 @@ static const char help_text[] = "Usage: tilewright emu run FILE [--insts FILE]..
 enum { INSTS_MAX = 64, RUNS_MAX = 10000 };
 
 struct request {
-    const char *path, *kernel;
+    const char *path, *kernel, *trace;
     struct tw_option_list insts;
     struct tw_emu_arguments arguments;
     int32_t repeat;
@@ -44,6 +47,7 @@ struct request {
 struct work {
     struct tw_emu_program program;
     struct tw_buffers *buffers;
+    struct tw_trace_record *record; /* NULL: not asked for */
     struct tw_firmware *firmware;
     size_t n_controls;
     struct tw_emu_control controls[INSTS_MAX];
@@ -57,18 +61,23 @@ static void work_free(struct work *w)
     for (size_t i = 0; i < w->n_controls; i++)
         tw_emu_control_close(&w->controls[i]);
     tw_firmware_free(w->firmware);
+    tw_trace_record_free(w->record);
     tw_buffers_free(w->buffers);
     tw_emu_program_close(&w->program);
 }
 
 static int make_firmware(struct work *w, const struct request *r, struct tw_error *err)
 {
-    const struct tw_firmware_options options = {
+    struct tw_firmware_options options = {
         .columns = w->program.columns,
         .host = tw_buffers_host(w->buffers),
         .strict = r->strict,
     };
-    int code = tw_firmware_create(&options, &w->firmware, err);
+    int code = r->trace != NULL ? tw_trace_record_create(0, &w->record, err) : TW_OK;
+    if (w->record != NULL)
+        options.trace = tw_trace_record_hook(w->record);
+    if (code == TW_OK)
+        code = tw_firmware_create(&options, &w->firmware, err);
     if (code == TW_OK)
         code = tw_firmware_add_program(w->firmware, &w->program.pdi, err);
     return code < 0 ? code : TW_OK;
@@ -161,6 +170,28 @@ static int print_report(const struct work *w, const struct request *r, struct tw
     return TW_OK;
 }
 
+/* Of a run that failed too: it shows why. */
+static int write_trace(const struct work *w, const struct request *r, struct tw_error *err)
+{
+    char loss[160];
+    if (w->record == NULL)
+        return TW_OK;
+    int code = tw_trace_write_chrome(w->record, r->clock_ghz, r->trace, err);
+    tw_trace_describe_loss(w->record, loss, sizeof loss);
+    if (code == TW_OK && loss[0] != '\0')
+        tw_note("'%s': %s", r->trace, loss);
+    return code;
+}
+
+/* Nobody is to take results for good that were made wrong. */
+static int check_faults(const struct work *w, struct tw_error *err)
+{
+    char faults[200];
+    if (tw_faults_describe(tw_firmware_faults(w->firmware), faults, sizeof faults) == 0)
+        return TW_OK;
+    return tw_fail(err, TW_E_DEVICE, "the run came to its end, but its results are not to be trusted%s", faults);
+}
+
 static int run(struct request *r)
 {
     struct tw_error err = {0};
@@ -170,12 +201,17 @@ static int run(struct request *r)
         return TW_EXIT_FAILED;
     }
     int code = set_up(w, r, &err);
-    if (code == TW_OK)
+    if (code == TW_OK) {
         code = run_all(w, r, &err);
+        int written = write_trace(w, r, code == TW_OK ? &err : NULL);
+        code = code == TW_OK ? written : code;
+    }
     if (code == TW_OK)
         code = tw_emu_arguments_save(&r->arguments, &err);
     if (code == TW_OK)
         code = print_report(w, r, &err);
+    if (code == TW_OK)
+        code = check_faults(w, &err);
     work_free(w);
     free(w);
     if (code < 0)
@@ -199,6 +235,7 @@ int tw_cmd_emu(int argc, char **argv)
         {.name = "repeat", .kind = TW_OPTION_COUNT, .to.count = &r.repeat, .low = 1, .high = RUNS_MAX},
         {.name = "clock", .kind = TW_OPTION_REAL, .to.real = &r.clock_ghz, .low = 0.1, .high = 10},
         {.name = "limit", .kind = TW_OPTION_SEED, .to.seed = &r.limit},
+        {.name = "trace", .kind = TW_OPTION_TEXT, .to.text = &r.trace},
         {.name = "strict", .kind = TW_OPTION_FLAG, .to.flag = &r.strict},
         {.name = "json", .kind = TW_OPTION_FLAG, .to.flag = &r.json},
         {.name = "help", .letter = 'h', .kind = TW_OPTION_FLAG, .to.flag = &r.help},

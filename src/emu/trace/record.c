@@ -9,6 +9,7 @@ enum {
     DEPTH = 4, /* things inside each other on one track: a command, an operation; a task, a descriptor, a wait */
     TRACKS = TW_NPU1_COLUMNS * TW_NPU1_ROWS * TW_TRACE_UNITS * TW_DMA_CHANNELS_MAX,
     FIRST_ROOM = 1024,
+    LOCKS = 64, /* of a tile, at most */
     NOT_KEPT = -1
 };
 
@@ -23,6 +24,7 @@ struct tw_trace_record {
     uint64_t lost, last; /* last: the latest cycle of all events */
     int closed;
     struct track tracks[TRACKS];
+    int64_t locks[TW_NPU1_COLUMNS][TW_NPU1_ROWS][LOCKS]; /* their values, 0 at first */
 };
 
 int tw_trace_record_create(size_t most, struct tw_trace_record **record, struct tw_error *err)
@@ -117,6 +119,17 @@ static struct track *track_of(struct tw_trace_record *r, const struct tw_trace_e
     return &r->tracks[(tile * TW_TRACE_UNITS + e->unit) * TW_DMA_CHANNELS_MAX + e->channel];
 }
 
+/* Configuration sets many locks to what they are already. */
+static int is_new(struct tw_trace_record *r, const struct tw_trace_event *event)
+{
+    if (event->what != TW_TRACE_LOCK || event->first < 0 || event->first >= LOCKS)
+        return 1;
+    int64_t *value = &r->locks[event->column][event->row][event->first];
+    int changed = *value != event->second;
+    *value = event->second;
+    return changed;
+}
+
 /* A tw_trace_hook's event. */
 static void record(void *arg, const struct tw_trace_event *event)
 {
@@ -137,7 +150,8 @@ static void record(void *arg, const struct tw_trace_event *event)
         end_all(r, t, event);
         break;
     default:
-        keep(r, event);
+        if (is_new(r, event))
+            keep(r, event);
     }
 }
 
