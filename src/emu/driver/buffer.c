@@ -335,7 +335,8 @@ static int flush_part(struct tw_drv_buffer *buffer, uint64_t offset, uint64_t by
     return tw_drv_memory_flush(buffer, offset, bytes);
 }
 
-/* From the device it flushes as well, and then asks the firmware for a debug buffer: all others fail here. */
+/* From the device it flushes as well, and then asks the firmware for a debug buffer: all others fail here. Drivers that
+ * know no debug buffers do not ask. */
 int tw_drv_sync_buffer(struct tw_drv_file *file, void *argument)
 {
     const struct tw_xdna_sync_buffer *args = argument;
@@ -343,7 +344,7 @@ int tw_drv_sync_buffer(struct tw_drv_file *file, void *argument)
     if (buffer == NULL)
         return -ENOENT;
     int r = flush_part(buffer, args->offset, args->bytes);
-    if (r < 0 || args->direction != TW_XDNA_FROM_DEVICE)
+    if (r < 0 || args->direction != TW_XDNA_FROM_DEVICE || !tw_drv_personality(file->driver)->debug_buffers)
         return r;
     struct tw_drv_context *context = tw_drv_context_find(file, buffer->debug_context);
     if (context == NULL)

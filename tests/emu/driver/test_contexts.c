@@ -263,6 +263,8 @@ static void debug_buffers(void **state)
     c = rig_context(&rig, 1);
     b = rig_buffer(&rig, TW_XDNA_DEVICE, 4096);
     assert_int_equal(debug(&rig, c.handle, TW_XDNA_CONFIG_DEBUG_ON, b.handle), -EOPNOTSUPP);
+    sync.handle = b.handle;
+    assert_int_equal(rig_ioctl(&rig, TW_XDNA_SYNC_BUFFER, &sync), 0);
     rig_free(&rig);
 }
 
