@@ -129,6 +129,7 @@ int tw_array_create(const struct tw_array_options *options, struct tw_array **ar
         a->options.unknown = &tw_unknown_defaults;
     if (a->options.run_ahead == 0)
         a->options.run_ahead = TW_RUN_AHEAD;
+    tw_ddr_prepare(a);
     a->n_tiles = options->columns * TW_NPU1_ROWS;
     a->tiles = calloc(a->n_tiles, sizeof a->tiles[0]);
     a->streams = calloc((size_t)a->n_tiles * TILE_STREAMS, sizeof a->streams[0]);

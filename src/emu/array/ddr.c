@@ -14,18 +14,23 @@ enum { WORD_BYTES = 4, THOUSANDTHS = 1000 };
  */
 enum { RECENT = 256 };
 
+static uint64_t *until(struct tw_array *a, const struct tw_dma_engine *e)
+{
+    return &a->bursts[e->channel.direction][e->tile->column * TW_SHIM_CHANNELS + e->channel.number];
+}
+
 static unsigned active(const struct tw_array *a, enum tw_dma_direction direction)
 {
     unsigned n = 0;
-    for (unsigned column = 0; column < a->options.columns; column++) {
-        const struct tw_tile *shim = tw_array_tile(a, (int)column, 0);
-        for (unsigned c = 0; c < shim->n_channels; c++) {
-            const struct tw_dma_engine *e = &shim->channels[direction][c];
-            int moves = e->phase == TW_DMA_MOVE || e->phase == TW_DMA_FINISH;
-            n += moves && e->burst_at != 0 && e->burst_at + RECENT >= a->now;
-        }
-    }
+    for (unsigned i = 0; i < TW_ALL_SHIM_CHANNELS; i++)
+        n += a->bursts[direction][i] > a->now;
     return n;
+}
+
+void tw_ddr_rest(struct tw_array *array, const struct tw_dma_engine *engine)
+{
+    if (engine->tile->kind == TW_TILE_SHIM)
+        *until(array, engine) = 0;
 }
 
 /* Thousandths of a byte a cycle that each of n channels gets of what there is for all. */
@@ -35,16 +40,24 @@ static unsigned share(unsigned n, unsigned bytes)
     return each < WORD_BYTES * THOUSANDTHS ? each : WORD_BYTES * THOUSANDTHS;
 }
 
-/* Ticks from one word of a channel to the next. */
-static uint32_t interval(const struct tw_array *a, enum tw_dma_direction direction)
+/* Ticks from one word of a channel to the next while so many read and so many write. */
+static uint32_t interval(enum tw_dma_direction direction, unsigned readers, unsigned writers)
 {
-    unsigned readers = active(a, TW_MM2S), writers = active(a, TW_S2MM);
     unsigned read = share(readers, TW_DDR_READ_BYTES), write = share(writers, TW_DDR_WRITE_BYTES);
     unsigned total = read * readers + write * writers, most = TW_DDR_BYTES * THOUSANDTHS;
     unsigned own = direction == TW_MM2S ? read : write;
     if (total > most)
         own = (unsigned)((uint64_t)own * most / total);
     return own > 0 ? WORD_BYTES * THOUSANDTHS * TW_TICKS / own : TW_TICKS;
+}
+
+void tw_ddr_prepare(struct tw_array *array)
+{
+    for (unsigned readers = 0; readers <= TW_ALL_SHIM_CHANNELS; readers++)
+        for (unsigned writers = 0; writers <= TW_ALL_SHIM_CHANNELS; writers++) {
+            array->intervals[TW_S2MM][readers][writers] = interval(TW_S2MM, readers, writers);
+            array->intervals[TW_MM2S][readers][writers] = interval(TW_MM2S, readers, writers);
+        }
 }
 
 /* 64 bytes, 128 or 256. */
@@ -56,9 +69,9 @@ static unsigned burst_words(const struct tw_bd *bd)
 
 static void begin_burst(struct tw_array *a, struct tw_dma_engine *e, unsigned words)
 {
-    e->burst_at = a->now;
+    *until(a, e) = a->now + RECENT;
     e->burst_left = words;
-    e->interval = interval(a, e->channel.direction);
+    e->interval = a->intervals[e->channel.direction][active(a, TW_MM2S)][active(a, TW_S2MM)];
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

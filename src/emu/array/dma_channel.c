@@ -83,6 +83,7 @@ void tw_dma_reset(struct tw_array *array, struct tw_dma_engine *engine)
         if (engine->phase == TW_DMA_ACQUIRE)
             tw_lock_forget(&array->tiles[i].locks, engine->actor);
     tw_trace_dma_stops(array, engine);
+    tw_ddr_rest(array, engine);
     engine->phase = TW_DMA_IDLE;
     engine->n_queue = 0;
     engine->granted = 0;
@@ -251,6 +252,7 @@ static void finish(struct tw_array *a, struct tw_dma_engine *e)
         later(a, e, TW_DMA_FINISH, e->release.due);
         return;
     }
+    tw_ddr_rest(a, e);
     if (e->bd.release_value != 0)
         release_when_written(a, e);
     if (a->fault.code != 0)

@@ -45,7 +45,6 @@ struct tw_dma_engine {
     uint64_t move_at;    /* the tick of the next word */
     uint32_t interval;   /* ticks from one word to the next */
     uint32_t burst_left; /* shim: words of the present burst */
-    uint64_t burst_at;   /* shim: the cycle when it began */
     uint64_t words;      /* moved since power-on */
     unsigned n_queue;    /* tasks, the running one first */
     struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH + 1];
@@ -87,5 +86,9 @@ int tw_dma_copy(struct tw_array *array, struct tw_dma_engine *engine, uint64_t a
  */
 int tw_ddr_read_burst(struct tw_array *array, struct tw_dma_engine *engine);
 int tw_ddr_write_burst(struct tw_array *array, struct tw_dma_engine *engine);
+/* Works out what each has of the DDR for any number of channels. */
+void tw_ddr_prepare(struct tw_array *array);
+/* The channel has moved all words of its descriptor, or has been reset. */
+void tw_ddr_rest(struct tw_array *array, const struct tw_dma_engine *engine);
 
 #endif

@@ -42,7 +42,8 @@ struct tw_tile {
     struct tw_packets packets[TW_SWITCH_PORTS_MAX]; /* by slave port */
 };
 
-enum { TW_TOKEN_ACTORS = 32 };
+enum { TW_TOKEN_ACTORS = 32, TW_SHIM_CHANNELS = 2 /* of each direction */ };
+enum { TW_ALL_SHIM_CHANNELS = TW_NPU1_COLUMNS * TW_SHIM_CHANNELS };
 
 struct tw_array {
     struct tw_array_options options;
@@ -53,6 +54,10 @@ struct tw_array {
     uint64_t now, until;       /* the present; how far the run that is going on may go */
     int stale;                 /* switch registers were written: the routes have to be traced again */
     struct tw_error fault;     /* code 0: none; what has failed stays so */
+    /* By direction and shim channel: until when it counts as one that shares the DDR, for the burst that it began last.
+     */
+    uint64_t bursts[2][TW_ALL_SHIM_CHANNELS];
+    uint32_t intervals[2][TW_ALL_SHIM_CHANNELS + 1][TW_ALL_SHIM_CHANNELS + 1]; /* by direction, readers, writers */
     struct tw_event_queue queue;
     uint32_t tokens[TW_NPU1_COLUMNS][TW_NPU1_ROWS][TW_TOKEN_ACTORS]; /* that have come out and nobody has waited for */
 };
