@@ -175,9 +175,17 @@ static void contexts_listed(void **state)
     assert_int_equal(entries[0].submissions, 1);
     assert_int_equal(entries[0].completions, 1);
     assert_int_equal(entries[0].state, 0);
+    assert_int_equal(entries[0].errors, 0);
+    code = rig_code(&rig, DO_FAIL, 1);
+    rig_packet(&command, &code, NULL, 0);
+    rig_do(&rig, &c, &command, NULL, 0);
+    tw_emu_driver_event(rig.driver, TW_EMU_SUSPEND);
     n = 1;
     assert_int_equal(ask_array(&rig, TW_XDNA_ARRAY_CONTEXTS, entries, sizeof *entries, &n), 0);
     assert_int_equal(n, 1);
+    assert_int_equal(entries[0].errors, 1);
+    assert_int_equal(entries[0].completions, 2);
+    assert_int_equal(entries[0].suspensions, 1);
     n = 0;
     assert_int_equal(ask_array(&rig, TW_XDNA_ARRAY_CONTEXTS, entries, sizeof *entries, &n), -EINVAL);
     n = 1;
