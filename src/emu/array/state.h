@@ -22,6 +22,7 @@ enum tw_actor {
     TW_ACTOR_PACKETS = TW_ACTOR_MM2S + TW_DMA_CHANNELS_MAX,
     TW_ACTORS = TW_ACTOR_PACKETS + TW_SWITCH_PORTS_MAX
 };
+_Static_assert(TW_NPU1_COLUMNS * TW_NPU1_ROWS * TW_ACTORS <= TW_EVENT_ACTORS, "all actors fit into the queue");
 
 enum { TW_RUN_AHEAD = 512 /* cycles, unless the options say otherwise */ };
 
