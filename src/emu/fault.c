@@ -31,10 +31,11 @@ enum { ITEM_MAX = 80 };
 
 static int misread(const char *item, struct tw_error *err)
 {
-    return tw_fail(err, TW_E_ARGUMENT,
-                   "'%s' is no fault: it takes KIND:WHEN or KIND:WHEN:seed=NUMBER, where KIND is token, bit, core, context "
-                   "or memory (each once) and WHEN an occurrence as 3 or a probability as 0.01",
-                   item);
+    return tw_fail(
+        err, TW_E_ARGUMENT,
+        "'%s' is no fault: it takes KIND:WHEN or KIND:WHEN:seed=NUMBER, where KIND is token, bit, core, context "
+        "or memory (each once) and WHEN an occurrence as 3 or a probability as 0.01",
+        item);
 }
 
 static int read_number(const char *text, uint64_t *number)
@@ -97,8 +98,8 @@ static int read_item(struct tw_faults *faults, char *item)
     int kind = kind_named(item);
     if (when == NULL || kind < 0 || faults->rules[kind].is_set || read_when(when, &rule) != 0)
         return -1;
-    if (seed != NULL && (strncmp(seed, seed_word, strlen(seed_word)) != 0 ||
-                         read_number(seed + strlen(seed_word), &rule.seed) != 0))
+    if (seed != NULL &&
+        (strncmp(seed, seed_word, strlen(seed_word)) != 0 || read_number(seed + strlen(seed_word), &rule.seed) != 0))
         return -1;
     faults->rules[kind] = rule;
     return 0;

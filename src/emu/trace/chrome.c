@@ -63,7 +63,7 @@ struct place {
 static struct place place_of(const struct tw_trace_event *e)
 {
     static const int threads[TW_TRACE_UNITS] = {
-        [TW_TRACE_CORE] = CORE_THREAD,         [TW_TRACE_S2MM] = S2MM_THREAD,    [TW_TRACE_MM2S] = MM2S_THREAD,
+        [TW_TRACE_CORE] = CORE_THREAD,        [TW_TRACE_S2MM] = S2MM_THREAD,     [TW_TRACE_MM2S] = MM2S_THREAD,
         [TW_TRACE_FIRMWARE] = CONTROL_THREAD, [TW_TRACE_TOKENS] = TOKENS_THREAD,
     };
     int is_firmware = e->unit == TW_TRACE_FIRMWARE || e->unit == TW_TRACE_TOKENS;
@@ -93,8 +93,8 @@ static void put_process(struct writer *w, int process, const char *kind, unsigne
         put_name(w, p, "process_name", "%s", kind);
     else
         put_name(w, p, "process_name", "%s (%u, %u)", kind, column, row);
-    put(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", process,
-        process);
+    put(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}",
+        process, process);
 }
 
 static void put_tile_thread(struct writer *w, struct place p, const struct tw_trace_event *e)
@@ -112,18 +112,21 @@ static void put_names(struct writer *w, const struct tw_trace_entry *entries, si
         [TW_TILE_SHIM] = "shim", [TW_TILE_MEMORY] = "memory", [TW_TILE_CORE] = "core"};
     enum { PROCESSES = FIRMWARE_PROCESS + 1 + TW_NPU1_COLUMNS * TW_NPU1_ROWS, THREADS = MM2S_THREAD + 10 };
     uint8_t named[PROCESSES][THREADS] = {{0}};
+    const struct place control = {FIRMWARE_PROCESS, CONTROL_THREAD};
+    put_process(w, FIRMWARE_PROCESS, "firmware", 0, 0);
+    put_name(w, control, "thread_name", "control code"); /* where a cut is told, too */
+    named[FIRMWARE_PROCESS][0] = named[FIRMWARE_PROCESS][CONTROL_THREAD] = 1;
     for (size_t i = 0; i < n; i++) {
         const struct tw_trace_event *e = &entries[i].event;
         struct place p = place_of(e);
         if (!named[p.process][0])
-            put_process(w, p.process, p.process == FIRMWARE_PROCESS ? "firmware" : kinds[tw_tile_kind(e->row)], e->column,
-                        e->row);
+            put_process(w, p.process, kinds[tw_tile_kind(e->row)], e->column, e->row);
         named[p.process][0] = 1;
         if (p.thread == 0 || named[p.process][p.thread])
             continue;
         named[p.process][p.thread] = 1;
         if (p.process == FIRMWARE_PROCESS)
-            put_name(w, p, "thread_name", e->unit == TW_TRACE_TOKENS ? "tokens" : "control code");
+            put_name(w, p, "thread_name", "tokens");
         else
             put_tile_thread(w, p, e);
     }
@@ -235,8 +238,10 @@ static void put_entry(struct writer *w, const struct tw_trace_entry *entry)
     uint64_t at = moment(w, e->cycle);
     put_thing_name(e, name, sizeof name);
     put(w, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"cat\":\"%s\"", w->before,
-        e->kind == TW_TRACE_BEGIN ? "X" : e->kind == TW_TRACE_VALUE ? "C" : "i", p.process, p.thread, name,
-        whats[e->what].category);
+        e->kind == TW_TRACE_BEGIN   ? "X"
+        : e->kind == TW_TRACE_VALUE ? "C"
+                                    : "i",
+        p.process, p.thread, name, whats[e->what].category);
     w->before = ",\n";
     put_time(w, "ts", at);
     if (e->kind == TW_TRACE_BEGIN) {
@@ -257,7 +262,8 @@ void tw_trace_describe_loss(struct tw_trace_record *record, char *text, size_t s
     if (size > 0)
         text[0] = '\0';
     if (lost > 0)
-        snprintf(text, size, "the trace holds the first %zu events and leaves out %" PRIu64 " that began later", n, lost);
+        snprintf(text, size, "the trace holds the first %zu events and leaves out %" PRIu64 " that began later", n,
+                 lost);
 }
 
 static void put_all(struct writer *w, struct tw_trace_record *record)
@@ -266,7 +272,8 @@ static void put_all(struct writer *w, struct tw_trace_record *record)
     char loss[160];
     const struct tw_trace_entry *entries = tw_trace_record_entries(record, &n);
     tw_trace_describe_loss(record, loss, sizeof loss);
-    put(w, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"times\":\"modelled, of an array at %.6g GHz\"", w->clock_ghz);
+    put(w, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"times\":\"modelled, of an array at %.6g GHz\"",
+        w->clock_ghz);
     if (loss[0] != '\0')
         put(w, ",\"cut\":\"%s\"", loss);
     put(w, "},\n\"traceEvents\":[\n");

@@ -1,5 +1,6 @@
 /* Cores among the rest of the array: locks, neighbours, streams, cascade, registers, and what is said when they wait.
  */
+#include "emu/array/board_fifo.h"
 #include "emu/array/board_program.h"
 #include "emu/core.h"
 
@@ -90,48 +91,12 @@ static void disabled_in_between(void **state)
 /* Host, core, host by locks: the core waits for each buffer and gives it on. */
 static void object_fifo(void **state)
 {
-    enum { ROUNDS = 10, WORDS = 8 };
+    enum { ROUNDS = 10 };
     struct board *b = board_new(1);
     (void)state;
-    shim_dma(b, 0);
-    token_circuit(b, 0);
-    circuit(b, 0, 1, PORT(SOUTH, 0), PORT(NORTH, 0));
-    circuit(b, 0, 2, PORT(SOUTH, 0), PORT(DMA, 0));
-    circuit(b, 0, 2, PORT(DMA, 0), PORT(SOUTH, 1));
-    circuit(b, 0, 1, PORT(NORTH, 1), PORT(SOUTH, 1));
-    struct tw_bd host_in = plain_bd(HOST_ADDRESS, ROUNDS * WORDS), host_out = host_in;
-    host_out.address += 0x1000;
-    struct tw_bd in = plain_bd(0x400, WORDS), out = plain_bd(0x4800, WORDS);
-    in.acquire_enable = out.acquire_enable = in.use_next = out.use_next = 1;
-    in.acquire_value = out.acquire_value = -1;
-    in.release_value = out.release_value = 1;
-    in.acquire_id = 0;
-    in.release_id = 1;
-    out.acquire_id = 3;
-    out.release_id = 2;
-    in.next = 0;
-    out.next = 1;
-    put_bd(b, 0, 2, 0, &in);
-    put_bd(b, 0, 2, 1, &out);
-    put_bd(b, 0, 0, 0, &host_in);
-    put_bd(b, 0, 0, 1, &host_out);
-    put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 0), 1);
-    put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 2), 1);
-    put_program(b, 0, 2,
-                START " mova r1, #-1\n mova r2, #1\n"
-                      "again:\n acq #49, r1\n nop\n acq #50, r1\n movxm p0, #0x70400\n movxm p1, #0x74800\n" NOPS
-                      ".rept 8\n lda r0, [p0], #4\n" NOPS " add r0, r0, #1\n st r0, [p1], #4\n.endr\n" NOPS
-                      " rel #48, r2\n nop\n rel #51, r2\n j #again\n nop\n nop\n nop\n nop\n nop\n");
-    for (uint32_t i = 0; i < ROUNDS * WORDS; i++)
-        host_words(b, 0)[i] = 3 * i;
-    start(b, 0, 2, TW_S2MM, 0, 0, 1, 0);
-    start(b, 0, 2, TW_MM2S, 0, 1, 1, 0);
-    start_core(b, 0, 2);
-    start(b, 0, 0, TW_S2MM, 1, 1, 1, 1);
-    start(b, 0, 0, TW_MM2S, 0, 0, 1, 0);
+    start_fifo(b, ROUNDS);
     wait_token(b, 0, 0, TW_S2MM, 1);
-    for (uint32_t i = 0; i < ROUNDS * WORDS; i++)
-        assert_int_equal(host_words(b, 0x1000)[i], 3 * i + 1);
+    assert_fifo_done(b, ROUNDS);
     assert_int_equal(drain(b), TW_E_STATE);
     if (strstr(b->err.text, "core (0, 2) waits in bundle 0x") == NULL ||
         strstr(b->err.text, "for lock 1 of tile (0, 2), whose value is 0, to be at least 1") == NULL ||
