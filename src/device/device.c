@@ -1,8 +1,8 @@
 #include "device/device.h"
 
+#include "device/emulated.h"
 #include "device/queries.h"
 #include "device/trace_calls.h"
-#include "emu/driver/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,14 +86,20 @@ static int open_silicon(const struct tw_device_options *o, struct tw_device **de
 
 static int open_emulated(const struct tw_device_options *o, struct tw_device **device, struct tw_error *err)
 {
-    struct tw_emu_driver *driver = NULL;
-    int code = tw_emu_driver_create(NULL, &driver, err);
+    struct tw_emulated *machine = NULL;
+    int code = TW_OK;
+    if (o->beside != NULL && o->beside->emulated == NULL)
+        return tw_fail(err, TW_E_ARGUMENT, "the device beside which another was to be opened is not emulated");
+    if (o->beside != NULL)
+        machine = tw_emulated_take(o->beside->emulated);
+    else
+        code = tw_emulated_create(&machine, err);
     if (code == 0)
-        code = tw_device_open_calls(tw_emu_driver_calls(driver), "/dev/accel/accel0", o->trace, device, err);
+        code = tw_device_open_calls(tw_emulated_calls(machine), "/dev/accel/accel0", o->trace, device, err);
     if (code == 0)
-        (*device)->emulated = driver;
-    else if (driver != NULL)
-        tw_emu_driver_free(driver);
+        (*device)->emulated = machine;
+    else
+        tw_emulated_drop(machine);
     return code;
 }
 
@@ -135,8 +141,7 @@ void tw_device_close(struct tw_device *device)
         tw_driver_close(&device->file);
     }
     tw_trace_free(device->trace);
-    if (device->emulated != NULL)
-        tw_emu_driver_free(device->emulated);
+    tw_emulated_drop(device->emulated);
     pthread_mutex_destroy(&device->heap_lock);
     free(device);
 }

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-struct tw_emu_driver;
+struct tw_emulated;
 struct tw_trace;
 
 /* How to wait for a command. The first that the driver knows is kept. */
@@ -18,8 +18,8 @@ struct tw_device {
     atomic_uint references;
     struct tw_driver_file file;
     char node[TW_PATH_BYTES];
-    struct tw_emu_driver *emulated; /* NULL: not ours */
-    struct tw_trace *trace;         /* NULL: none */
+    struct tw_emulated *emulated; /* NULL: not ours */
+    struct tw_trace *trace;       /* NULL: none */
     unsigned columns;
     pthread_mutex_t heap_lock;
     struct tw_kernel_buffer heap; /* made for the first context */

@@ -1,8 +1,11 @@
 #include "device/wait.h"
 
+#include "device/emulated.h"
 #include "uapi/packet.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { NS_PER_MS = 1000000, POLL_NS = 50000, POLL_LIMIT_MS = 10000, SLICE_MS = 10 };
@@ -146,7 +149,7 @@ int tw_wait_for_command(struct tw_context *c, uint64_t sequence, const _Atomic u
     return TW_OK;
 }
 
-int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *err)
+static int end_of_command(struct tw_context *c, uint32_t header, struct tw_error *err)
 {
     switch (tw_packet_state(header)) {
     case TW_PACKET_COMPLETED:
@@ -176,4 +179,22 @@ int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *er
     return tw_fail(err, TW_E_REFUSED,
                    "the driver did not hand the command to the NPU; its program number, size or kind is not what this "
                    "driver takes, or its context is gone");
+}
+
+/* The emulated kernel's log says more than the driver tells: what waits for what, which operation failed. */
+static void add_last_words(struct tw_emulated *machine, struct tw_error *err)
+{
+    char words[TW_LAST_WORDS_BYTES];
+    tw_emulated_last_words(machine, words);
+    size_t used = strlen(err->text);
+    if (words[0] != '\0')
+        snprintf(err->text + used, sizeof err->text - used, " (the emulated kernel's log: %s)", words);
+}
+
+int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *err)
+{
+    int code = end_of_command(c, header, err);
+    if (code < 0 && err != NULL && c->device->emulated != NULL)
+        add_last_words(c->device->emulated, err);
+    return code;
 }

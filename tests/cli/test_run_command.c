@@ -127,7 +127,7 @@ static void test_run_pdi(void **state)
 static void test_run_fails(void **state)
 {
     struct bench *b = *state;
-    const char *const runs[][2] = {{b->hang, "time limit"}, {b->insts, "number 1, which is not set"}};
+    const char *const runs[][2] = {{b->hang, "(TCT)"}, {b->insts, "number 1, which is not set"}};
     for (size_t i = 0; i < 2; i++) {
         struct finished f = RUN(b, "--device=emu", b->xclbin, "--insts", runs[i][0], "--arg", i == 0 ? b->in : b->out);
         assert_int_equal(f.code, 1);

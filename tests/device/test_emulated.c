@@ -223,6 +223,43 @@ static void test_seventh_context(void **state)
     machine_destroy(&m);
 }
 
+/* The same by the public interface: one machine, or two. */
+static void test_beside(void **state)
+{
+    struct tw_device_options options = {.kind = TW_DEVICE_EMU};
+    struct tw_device *first = NULL, *second = NULL, *other = NULL;
+    struct tw_context *contexts[7] = {NULL};
+    struct tw_error err = {0};
+    (void)state;
+    assert_int_equal(tw_device_open(&options, &first, &err), 0);
+    assert_int_equal(tw_device_open(&options, &other, &err), 0);
+    options.beside = first;
+    assert_int_equal(tw_device_open(&options, &second, &err), 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(copy_context(i % 2 ? first : second, 1, &contexts[i], &err), 0);
+    assert_int_equal(copy_context(second, 1, &contexts[6], &err), TW_E_BUSY);
+    assert_int_equal(copy_context(other, 1, &contexts[6], &err), 0);
+    /* The machine goes with the last that uses it. */
+    tw_device_close(first);
+    tw_device_close(other);
+    for (int i = 0; i < 7; i++)
+        tw_context_destroy(contexts[i]);
+    assert_int_equal(copy_context(second, 4, &contexts[0], &err), 0);
+    struct copy_job job, hang;
+    assert_int_equal(copy_job_create(&job, second, contexts[0], WORDS, &err), 0);
+    assert_int_equal(copy_job_fill(&job, 1, &err), 0);
+    assert_int_equal(tw_job_run(job.job, &err), 0);
+    assert_int_equal(copy_job_check(&job, 1, &err), 0);
+    /* When something fails, the emulator tells more than the driver. */
+    assert_int_equal(copy_job_create(&hang, second, contexts[0], 0, &err), 0);
+    assert_int_equal(tw_job_run(hang.job, &err), TW_E_TIMEOUT);
+    assert_non_null(strstr(err.text, "operation 0 (TCT)"));
+    copy_job_destroy(&hang);
+    copy_job_destroy(&job);
+    tw_context_destroy(contexts[0]);
+    tw_device_close(second);
+}
+
 struct fifth {
     struct copy_job *job;
     atomic_int allowed, code, was_allowed;
@@ -455,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_does_not_recover),
         cmocka_unit_test(test_suspend_and_remove),
         cmocka_unit_test(test_seventh_context),
+        cmocka_unit_test(test_beside),
         cmocka_unit_test(test_fifth_command_waits),
         cmocka_unit_test(test_packets),
         cmocka_unit_test(test_heap_rules),

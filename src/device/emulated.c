@@ -1,0 +1,72 @@
+#include "device/emulated.h"
+
+#include "device/reference.h"
+#include "emu/driver/driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tw_emulated {
+    atomic_uint references;
+    struct tw_emu_driver *driver;
+    pthread_mutex_t lock;
+    char last_words[2][TW_LOG_SENTENCE_BYTES]; /* what happened, and what the driver made of it */
+};
+
+static void log_sentence(void *arg, const char *sentence)
+{
+    struct tw_emulated *machine = arg;
+    pthread_mutex_lock(&machine->lock);
+    memcpy(machine->last_words[0], machine->last_words[1], sizeof machine->last_words[0]);
+    snprintf(machine->last_words[1], sizeof machine->last_words[1], "%s", sentence);
+    pthread_mutex_unlock(&machine->lock);
+}
+
+int tw_emulated_create(struct tw_emulated **machine, struct tw_error *err)
+{
+    struct tw_emulated *m = calloc(1, sizeof *m);
+    *machine = NULL;
+    if (m == NULL)
+        return tw_fail(err, TW_E_MEMORY, "no memory for an emulated machine");
+    atomic_init(&m->references, 1);
+    pthread_mutex_init(&m->lock, NULL);
+    const struct tw_emu_driver_options options = {.log = log_sentence, .log_arg = m};
+    int code = tw_emu_driver_create(&options, &m->driver, err);
+    if (code < 0) {
+        pthread_mutex_destroy(&m->lock);
+        free(m);
+        return code;
+    }
+    *machine = m;
+    return TW_OK;
+}
+
+struct tw_emulated *tw_emulated_take(struct tw_emulated *machine)
+{
+    tw_reference_take(&machine->references);
+    return machine;
+}
+
+void tw_emulated_drop(struct tw_emulated *machine)
+{
+    if (machine == NULL || !tw_reference_drop(&machine->references))
+        return;
+    tw_emu_driver_free(machine->driver);
+    pthread_mutex_destroy(&machine->lock);
+    free(machine);
+}
+
+const struct tw_calls *tw_emulated_calls(struct tw_emulated *machine)
+{
+    return tw_emu_driver_calls(machine->driver);
+}
+
+void tw_emulated_last_words(struct tw_emulated *machine, char text[TW_LAST_WORDS_BYTES])
+{
+    pthread_mutex_lock(&machine->lock);
+    const char *first = machine->last_words[0], *second = machine->last_words[1];
+    snprintf(text, TW_LAST_WORDS_BYTES, "%s%s%s", first, first[0] != '\0' ? "; " : "", second);
+    pthread_mutex_unlock(&machine->lock);
+}

@@ -1,0 +1,23 @@
+/* An emulated machine that several open devices may share. It lives until the last of them is closed. */
+#ifndef TW_DEVICE_EMULATED_H
+#define TW_DEVICE_EMULATED_H
+
+#include "base/error.h"
+#include "uapi/calls.h"
+
+struct tw_emulated;
+
+/* Fails with TW_E_MEMORY or TW_E_IO. */
+int tw_emulated_create(struct tw_emulated **machine, struct tw_error *err);
+struct tw_emulated *tw_emulated_take(struct tw_emulated *machine);
+/* Harmless on NULL. */
+void tw_emulated_drop(struct tw_emulated *machine);
+
+const struct tw_calls *tw_emulated_calls(struct tw_emulated *machine);
+
+enum { TW_LAST_WORDS_BYTES = 1024, TW_LOG_SENTENCE_BYTES = 500 };
+
+/* The last two sentences of its kernel's log, for people who look for a fault; "" if there are none yet. */
+void tw_emulated_last_words(struct tw_emulated *machine, char text[TW_LAST_WORDS_BYTES]);
+
+#endif
