@@ -46,8 +46,8 @@ struct tw_firmware_options {
 };
 
 /*
- * One context on an array of its own. Fails with TW_E_ARGUMENT, also for a variable that cannot be read, TW_E_MEMORY, or
- * TW_E_BUSY when a fault refuses it.
+ * One context on an array of its own. Fails with TW_E_ARGUMENT, also for a variable that cannot be read, TW_E_MEMORY,
+ * or TW_E_BUSY when a fault refuses it.
  */
 int tw_firmware_create(const struct tw_firmware_options *options, struct tw_firmware **firmware, struct tw_error *err);
 void tw_firmware_free(struct tw_firmware *firmware);

@@ -86,7 +86,8 @@ struct tw_emu_driver_options {
     const struct tw_emu_firmware *firmware; /* NULL: the emulated array. Lives as long as the driver */
     const struct tw_unknown *unknown;       /* of the emulated array. NULL: the defaults */
     int strict;                             /* of its cores */
-    struct tw_faults *faults; /* on purpose, which outlive the driver (emu/fault.h). NULL: as TILEWRIGHT_EMU_FAULT says */
+    struct tw_faults
+        *faults; /* on purpose, which outlive the driver (emu/fault.h). NULL: as TILEWRIGHT_EMU_FAULT says */
     /* What the real driver writes to the kernel's log, one sentence a call; may be called by several threads at once.
      */
     void (*log)(void *arg, const char *sentence);

@@ -160,7 +160,7 @@ struct tw_drv_waiter {
 struct tw_emu_driver {
     struct tw_emu_driver_options options;
     struct tw_emu_firmware firmware;
-    void *port; /* of firmware_port.c */
+    void *port;                   /* of firmware_port.c */
     struct tw_faults *own_faults; /* of the variable; the options' faults are these or the caller's */
     struct tw_calls calls;
     pthread_mutex_t lock;

@@ -19,7 +19,7 @@ struct tw_firmware {
     struct tw_array *array;
     struct tw_faults *own_faults; /* of the variable; NULL: none, or the caller's */
     int64_t n_commands;           /* begun */
-    unsigned n_programs, loaded; /* loaded: TW_NO_PROGRAM at first */
+    unsigned n_programs, loaded;  /* loaded: TW_NO_PROGRAM at first */
     struct tw_pdi programs[TW_FIRMWARE_PROGRAMS];
     uint32_t words; /* that the PDI being loaded has filled */
 
