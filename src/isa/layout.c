@@ -31,15 +31,25 @@ static int is_loop_register(int64_t reg)
     return reg == TW_R_LC || reg == TW_R_LS || reg == TW_R_LE;
 }
 
-int tw_writes_loop_register(const struct tw_operation *op)
+static int has_loop_register(const struct tw_operation *op, int only_written)
 {
     const struct tw_instruction *in = &tw_instructions[op->instruction];
 
     for (unsigned i = 0; i < in->n_operands; i++)
-        if (in->operands[i].kind == TW_OPERAND_REGISTER && in->operands[i].role == TW_OPERAND_OUT &&
-            is_loop_register(op->operands[i]))
+        if (in->operands[i].kind == TW_OPERAND_REGISTER && is_loop_register(op->operands[i]) &&
+            (!only_written || in->operands[i].role == TW_OPERAND_OUT))
             return 1;
     return 0;
+}
+
+int tw_writes_loop_register(const struct tw_operation *op)
+{
+    return has_loop_register(op, 1);
+}
+
+int tw_names_loop_register(const struct tw_operation *op)
+{
+    return has_loop_register(op, 0);
 }
 
 static int writes_loop_register(const struct tw_bundle *b)

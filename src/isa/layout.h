@@ -29,7 +29,8 @@ struct tw_placed {
  */
 int tw_layout(struct tw_placed *bundles, size_t n, uint32_t address, struct tw_error *err);
 
-/* Whether an operation writes LC, LS or LE. */
+/* Whether an operation writes LC, LS or LE; whether it reads or writes one of them. */
 int tw_writes_loop_register(const struct tw_operation *op);
+int tw_names_loop_register(const struct tw_operation *op);
 
 #endif

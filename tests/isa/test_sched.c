@@ -103,6 +103,43 @@ static void branches_have_full_delay_slots(void **state)
     finish(code);
 }
 
+/* Operations that want the branch's slot in each of its cycles make room for it, however many they are. */
+static void branches_get_their_slot(void **state)
+{
+    static const char begin[] = ".reg r %a\n.in %a = r0\n", end[] = ".out %a = r0\n ret lr\n";
+    static const char add[] = " add %a, %a, #1\n";
+
+    (void)state;
+    for (unsigned n = 0; n <= 20; n++) {
+        char text[1024];
+        char *at = text + snprintf(text, sizeof text, "%s", begin);
+        for (unsigned i = 0; i < n; i++)
+            at += snprintf(at, sizeof text - (size_t)(at - text), "%s", add);
+        snprintf(at, sizeof text - (size_t)(at - text), "%s", end);
+        struct tw_sched_code *code = schedule(text);
+        unsigned slots = n + 1, least = 1 + TW_DELAY_SLOTS; /* one operation in a bundle; the branch and behind it */
+        assert_int_equal(code->n_bundles, slots > least ? slots : least);
+        finish(code);
+    }
+}
+
+/* A branch that needs a result waits for it, and one behind a lock keeps it out of its delay slots. */
+static void branches_wait_for_what_they_need(void **state)
+{
+    (void)state;
+    struct tw_sched_code *code = schedule(".reg r %a, %b\n.in %a = r0, %b = r1\nagain:\n add %b, %b, #1\n"
+                                          " add %b, %b, #1\n add %a, %a, #-1\n jnz %a, #again\n.out %b = r1\n");
+    assert_int_equal(find(code, "add", 0), 0); /* of %a: the most pressed */
+    assert_true(find(code, "jnz", 0) >= 1);
+    assert_int_equal(code->n_bundles, find(code, "jnz", 0) + 1 + TW_DELAY_SLOTS);
+    finish(code);
+    code = schedule(".reg r %a, %b\n.in %a = r0, %b = r1\n add %b, %b, #1\n rel #48, %a\n add %b, %b, #1\n"
+                    " add %b, %b, #1\n.out %b = r1\n ret lr\n");
+    assert_true(find(code, "ret", 0) > find(code, "rel", 0));
+    assert_int_equal(code->n_bundles, find(code, "ret", 0) + 1 + TW_DELAY_SLOTS);
+    finish(code);
+}
+
 static void locks_keep_their_distance(void **state)
 {
     struct tw_sched_code *code = schedule(".reg p %p\n.reg r %a, %b\n.in %p = p0, %b = r0\n lda %a, [%p], #4\n"
@@ -540,6 +577,8 @@ int main(void)
         cmocka_unit_test(independent_operations_share_a_bundle),
         cmocka_unit_test(names_are_renewed),
         cmocka_unit_test(branches_have_full_delay_slots),
+        cmocka_unit_test(branches_get_their_slot),
+        cmocka_unit_test(branches_wait_for_what_they_need),
         cmocka_unit_test(locks_keep_their_distance),
         cmocka_unit_test(tags_tell_what_may_meet),
         cmocka_unit_test(banks_are_used_one_at_a_time),

@@ -97,6 +97,12 @@ static void wrong(void **state)
         {" nopa", 1, 1, "nops are the scheduler's business"},
         {" jl #0x100", 1, 1, "cannot call"},
         {" movxm LC, #3", 1, 1, "LC, LS and LE are the scheduler's"},
+        {" movxm LS, #0x20", 1, 1, "LC, LS and LE are the scheduler's"},
+        {" movxm LE, #0x90", 1, 1, "LC, LS and LE are the scheduler's"},
+        /* what they hold is the schedule's, too */
+        {".loop 40\n mov r0, LC\n movi r1, #1\n.endloop", 2, 1, "LC, LS and LE are the scheduler's"},
+        {" mov r1, LS", 1, 1, "LC, LS and LE are the scheduler's"},
+        {".reg r %a\n mov %a, LE", 2, 1, "LC, LS and LE are the scheduler's"},
         {".loop 3\n.loop 4\n.endloop\n movi r0, #1\n.endloop", 2, 6, "a loop inside the loop of line 1"},
         {".loop 3\nhere:\n movi r0, #1\n.endloop", 2, 0, "cannot hold a label"},
         {".loop 3\n ret lr\n movi r0, #1\n.endloop", 2, 1, "cannot hold a branch"},

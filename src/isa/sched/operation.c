@@ -411,8 +411,10 @@ static int check_kind(struct tw_sched_reader *r, struct tw_sched_span s, const s
         return tw_sched_fault_at(r, s.text, "scheduled code cannot call: what a callee does to registers is not known");
     if ((op->flags & TW_FLAG_BRANCH) != 0 && r->loop >= 0)
         return tw_sched_fault_at(r, s.text, "a zero-overhead loop cannot hold a branch");
-    if (tw_writes_loop_register(&op->alt[0]) && !op->added)
-        return tw_sched_fault_at(r, s.text, "LC, LS and LE are the scheduler's: declare the loop by .loop");
+    if (tw_names_loop_register(&op->alt[0]) && !op->added)
+        return tw_sched_fault_at(r, s.text,
+                                 "LC, LS and LE are the scheduler's: declare the loop by .loop, and count in another "
+                                 "register");
     return 0;
 }
 

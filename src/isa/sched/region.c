@@ -272,6 +272,17 @@ static int32_t set_windows(struct work *w, int32_t tail)
 
 /* ---- placing */
 
+/* Windows and the table with the loops alone in it, for one place of the loop behind. Returns whether that is possible.
+ */
+static int clear_table(struct work *w, int32_t tail)
+{
+    if (set_windows(w, tail) >= 0)
+        return 0;
+    tw_sched_table_clear(&w->table);
+    each_before(w, -SCHED_FLIGHT, enter_before, w);
+    return w->behind == NULL || enter_behind(w, tail);
+}
+
 static int is_ready(const struct work *w, uint32_t i, const uint32_t *waiting)
 {
     if (w->placed[i] || waiting[i] > 0 || (int32_t)i == w->branch)
@@ -377,20 +388,54 @@ static int32_t end_of_straight(const struct work *w, int border)
     return end;
 }
 
-/* Places the branch so that all is done when its delay slots end. */
-static void place_branch(struct work *w, int32_t end)
+/* The earliest cycle in which the branch may issue, so that all is done when its delay slots end. */
+static int32_t least_branch(const struct work *w, int border)
 {
-    int32_t b = w->branch, t = max(end - TW_DELAY_SLOTS - 1, w->early[b]);
-    int alt;
+    int32_t b = w->branch, end = max(end_of_before(w, border), end_of_straight(w, border));
+    int32_t t = max(end - TW_DELAY_SLOTS - 1, w->early[b]);
 
     for (uint32_t i = 0; i < w->region->n; i++)
         if ((op_of(w, i)->flags & TW_FLAG_LOCK) != 0 && (int32_t)i != b) /* not in delay slots */
             t = max(t, w->region->time[i] + 1);
-    while ((alt = fits(w, (uint32_t)b, t)) < 0)
-        t++;
+    return t;
+}
+
+/* Tries one cycle for the branch, with all others placed around it. */
+static int place_around_branch(struct work *w, int32_t t, int border, uint32_t *waiting)
+{
+    uint32_t b = (uint32_t)w->branch;
+
+    if (!clear_table(w, w->region->tail))
+        return 0;
+    int alt = fits(w, b, t);
+    if (alt < 0)
+        return 0;
     w->region->time[b] = t;
     w->region->alt[b] = (uint8_t)alt;
-    w->region->length = t + 1 + TW_DELAY_SLOTS;
+    tw_sched_table_enter(&w->table, &w->needs[b][alt], t);
+    return place_all(w, waiting) && least_branch(w, border) <= t;
+}
+
+/* Places the branch: behind what already holds its slot, unless the others do as well elsewhere. */
+static void place_branch(struct work *w, int border, uint32_t *waiting)
+{
+    struct tw_sched_region *r = w->region;
+    uint32_t b = (uint32_t)w->branch;
+    int32_t least = least_branch(w, border), t = least;
+    int alt;
+
+    while ((alt = fits(w, b, t)) < 0)
+        t++;
+    for (int32_t at = least; at < t; at++)
+        if (place_around_branch(w, at, border, waiting)) {
+            r->length = at + 1 + TW_DELAY_SLOTS;
+            return;
+        }
+    if (least < t) /* as it was */
+        (void)(clear_table(w, r->tail) && place_all(w, waiting));
+    r->time[b] = t;
+    r->alt[b] = (uint8_t)alt;
+    r->length = t + 1 + TW_DELAY_SLOTS;
 }
 
 /* Whether the section may be over behind this code. */
@@ -404,18 +449,18 @@ static int leaves_section(const struct work *w)
     return 0;
 }
 
-static void finish(struct work *w)
+static void finish(struct work *w, uint32_t *waiting)
 {
     struct tw_sched_region *r = w->region;
-    int border = leaves_section(w), end = max(end_of_before(w, border), end_of_straight(w, border));
+    int border = leaves_section(w);
 
     if (w->behind != NULL) {
         r->length = r->tail + (int32_t)w->behind->start;
         return;
     }
-    r->length = end;
+    r->length = max(end_of_before(w, border), end_of_straight(w, border));
     if (w->branch >= 0)
-        place_branch(w, end);
+        place_branch(w, border, waiting);
 }
 
 /* Whether the loop before has issued all before the loop behind begins its own code, and is done before that is over.
@@ -433,13 +478,7 @@ static int before_is_done(const struct work *w, int32_t tail)
 /* Tries one place for the loop behind. */
 static int try_tail(struct work *w, int32_t tail, uint32_t *waiting)
 {
-    if (set_windows(w, tail) >= 0 || (w->behind != NULL && !before_is_done(w, tail)))
-        return 0;
-    tw_sched_table_clear(&w->table);
-    each_before(w, -SCHED_FLIGHT, enter_before, w);
-    if (w->behind != NULL && !enter_behind(w, tail))
-        return 0;
-    return place_all(w, waiting);
+    return (w->behind == NULL || before_is_done(w, tail)) && clear_table(w, tail) && place_all(w, waiting);
 }
 
 static int schedule(struct work *w)
@@ -458,7 +497,7 @@ static int schedule(struct work *w)
     set_heights(w);
     for (r->tail = first; r->tail <= most; r->tail++)
         if (try_tail(w, r->tail, waiting)) {
-            finish(w);
+            finish(w, waiting);
             return 0;
         }
     uint32_t first_op = r->n > 0 ? r->ops[0] : w->n_nodes > 0 ? w->nodes[0] : 0;
