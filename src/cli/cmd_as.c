@@ -263,13 +263,14 @@ static int measure_raw(const struct request *r, const struct tw_assembly *a, uin
     return 0;
 }
 
-static int overlap(const struct request *r, const struct tw_assembly *a)
+/* Whether programs of several cores lie on top of each other. */
+static int programs_overlap(const struct request *r, const struct tw_assembly *a)
 {
     for (size_t i = 0; i < a->n_sections; i++)
         for (size_t k = 0; k < i; k++) {
             const struct tw_as_section *s = &a->sections[i], *t = &a->sections[k];
-            if (is_wanted(r, s) && is_wanted(r, t) && s->address < t->address + t->size &&
-                t->address < s->address + s->size)
+            if (s->kind == TW_SECTION_TEXT && t->kind == TW_SECTION_TEXT && is_wanted(r, s) && is_wanted(r, t) &&
+                s->address < t->address + t->size && t->address < s->address + s->size)
                 return 1;
         }
     return 0;
@@ -279,7 +280,7 @@ static int write_raw(const struct request *r, const struct tw_assembly *a, struc
 {
     uint32_t first, end;
     size_t sum, at = 0;
-    int code = measure_raw(r, a, &first, &end, &sum, err), apart = overlap(r, a);
+    int code = measure_raw(r, a, &first, &end, &sum, err), apart = programs_overlap(r, a);
 
     if (code < 0)
         return code;
@@ -391,10 +392,11 @@ static int failed(const struct tw_error *err)
     return TW_EXIT_FAILED;
 }
 
-static void hint(const struct tw_assembly *a)
+/* What helps against the errors. */
+static void hint(const struct request *r, const struct tw_assembly *a)
 {
     for (size_t i = 0; i < a->n_messages; i++)
-        if (strcmp(a->messages[i].kind, "overlap") == 0) {
+        if (strcmp(a->messages[i].kind, "overlap") == 0 && programs_overlap(r, a)) {
             tw_note("--only SECTION writes the program of one core, --raw all of them");
             return;
         }
@@ -419,7 +421,7 @@ static int give(const struct request *r, const struct tw_assembly *a)
     }
     if (a->n_errors == 0)
         return TW_EXIT_OK;
-    hint(a);
+    hint(r, a);
     tw_note("%zu error%s%s", a->n_errors, a->n_errors == 1 ? "" : "s",
             r->output != NULL ? "; nothing was written" : "");
     return TW_EXIT_FAILED;

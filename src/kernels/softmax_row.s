@@ -1,5 +1,5 @@
-// Softmax of a row of bf16 numbers: out[i] = exp(in[i] - greatest) / sum of them all. twin_softmax.c says the same in C,
-// bit for bit.
+// Softmax of a row of bf16 numbers: out[i] = exp(in[i] - greatest) / sum of them all. twin_softmax_row.c says the same
+// in C, bit for bit.
 //
 // p0  the row, 32-byte aligned
 // p1  the results, bf16, 32-byte aligned; they must not overlap the row

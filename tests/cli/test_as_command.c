@@ -160,6 +160,10 @@ static void programs_of_many_cores(void **state)
     assert_int_equal(r.code, 1);
     assert_non_null(strstr(r.out, "section .more overlaps section .data at 0x70004\""));
     program_release(&r);
+    r = RUN(*state, p.in, "-o", p.out); /* here the options for programs do not help */
+    assert_int_equal(r.code, 1);
+    assert_null(strstr(r.err, "--only"));
+    program_release(&r);
 }
 
 /* The list of uses out of time goes through text and back. */
