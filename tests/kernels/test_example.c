@@ -1,4 +1,4 @@
-/* The kernels that the pages in docs/ show are assembled as they stand, called as the pages say, and do what they say. */
+/* The kernels that pages in docs/ show are assembled as they stand, called as the pages say, and right. */
 #include "base/random.h"
 #include "kernels/call.h"
 
