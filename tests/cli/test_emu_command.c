@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include "emu/firmware/make_control.h"
+#include "emu/trace/trace_json.h"
 #include "image/make_image.h"
 
 #include <jansson.h>
@@ -191,6 +192,70 @@ static void only_a_pdi(void **state)
     assert_succeeds(RUN(&b->folder, "run", b->pdi));
 }
 
+/* ---- traces */
+
+static json_t *trace_of(const struct bench *b)
+{
+    char *text = folder_get(&b->folder, "trace.json", NULL);
+    assert_non_null(text);
+    json_t *trace = trace_read(text);
+    free(text);
+    return trace;
+}
+
+/* Both commands, with each operation of their control code in its place. */
+static void trace_of_control_code(void **state)
+{
+    static const char *const names[] = {"BLOCKWRITE", "DDR_PATCH", "WRITE", "BLOCKWRITE", "DDR_PATCH", "WRITE", "TCT"};
+    const struct bench *b = *state;
+    char path[2 * FOLDER_PATH];
+    folder_path(&b->folder, "trace.json", path);
+    assert_succeeds(RUN(&b->folder, "run", "--trace", path, "--repeat", "2", b->pdi, "--insts", b->control, "--arg",
+                        b->in, "--arg", b->out));
+    assert_out(b, "out");
+    json_t *trace = trace_of(b);
+    struct trace_place firmware = trace_place(trace, "firmware", "control code");
+    size_t at = 0;
+    assert_string_equal(trace_name(trace_next(trace, firmware, &at)), "command 1");
+    assert_string_equal(trace_name(trace_next(trace, firmware, &at)), "load program 0");
+    assert_string_equal(trace_name(trace_next(trace, firmware, &at)), "launch");
+    for (size_t command = 1; command <= 2; command++) {
+        int64_t end = 0;
+        if (command == 2) {
+            assert_string_equal(trace_name(trace_next(trace, firmware, &at)), "command 2");
+            const json_t *launch = trace_next(trace, firmware, &at);
+            assert_string_equal(trace_name(launch), "launch");
+            end = trace_end(launch);
+        }
+        for (size_t i = 0; i < 7; i++) {
+            const json_t *e = trace_next(trace, firmware, &at);
+            assert_string_equal(trace_name(e), names[i]);
+            assert_int_equal(trace_number(e, "number"), i);
+            assert_true(end == 0 || trace_begin(e) == end);
+            end = trace_end(e);
+        }
+    }
+    assert_null(trace_next(trace, firmware, &at));
+    json_decref(trace);
+}
+
+/* A run that fails leaves a trace too. */
+static void trace_of_a_failure(void **state)
+{
+    const struct bench *b = *state;
+    char path[2 * FOLDER_PATH];
+    folder_path(&b->folder, "trace.json", path);
+    struct finished r =
+        RUN(&b->folder, "run", "--trace", path, b->pdi, "--insts", b->control, "--arg", b->in, "--arg", "none");
+    assert_int_equal(r.code, 1);
+    program_release(&r);
+    json_t *trace = trace_of(b);
+    struct trace_place firmware = trace_place(trace, "firmware", "control code");
+    size_t at = 0;
+    assert_string_equal(trace_name(trace_next(trace, firmware, &at)), "command 1");
+    json_decref(trace);
+}
+
 /* ---- what goes wrong */
 
 static void assert_fails(struct finished r, int code, const char *sentence)
@@ -219,7 +284,33 @@ static void failures_say_what(void **state)
     assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", "none"), 1, "AXI");
     assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out, "--limit", "30300"), 1,
                  "limit of cycles");
+    assert_fails(RUN(f, "run", b->pdi, "--trace", "/nowhere/trace.json"), 1, "/nowhere/trace.json");
     assert_null(folder_get(f, "out", NULL));
+}
+
+/* Each kind of fault ends the run with a sentence of its own. */
+static void faults_on_purpose(void **state)
+{
+    static const struct {
+        const char *fault, *sentence;
+    } faults[] = {
+        {"token:1", "nothing can move any more"},
+        {"token:1", "(faults on purpose: token 1)"},
+        {"bit:0.1:seed=3", "not to be trusted (faults on purpose: bit "},
+        {"context:1", "the firmware refuses the context, a fault on purpose"},
+        {"memory:1", "no memory for the array, a fault on purpose"},
+        {"tokens:1", "TILEWRIGHT_EMU_FAULT: 'tokens:1' is no fault"},
+    };
+    const struct bench *b = *state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        setenv("TILEWRIGHT_EMU_FAULT", faults[i].fault, 1);
+        struct finished r = RUN(&b->folder, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out);
+        unsetenv("TILEWRIGHT_EMU_FAULT");
+        assert_int_equal(r.code, 1);
+        if (strstr(r.err, faults[i].sentence) == NULL)
+            fail_msg("'%s' is not in: %s", faults[i].sentence, r.err);
+        program_release(&r);
+    }
 }
 
 static void command_lines_that_make_no_sense(void **state)
@@ -254,10 +345,17 @@ static void help_fits_a_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(results_and_report),   TEST(report_as_json),
-        TEST(control_code_as_text), TEST(in_and_out_in_one),
-        TEST(only_a_pdi),           TEST(failures_say_what),
-        TEST(help_fits_a_screen),   TEST(command_lines_that_make_no_sense),
+        TEST(results_and_report),
+        TEST(report_as_json),
+        TEST(control_code_as_text),
+        TEST(in_and_out_in_one),
+        TEST(only_a_pdi),
+        TEST(failures_say_what),
+        TEST(help_fits_a_screen),
+        TEST(command_lines_that_make_no_sense),
+        TEST(trace_of_control_code),
+        TEST(trace_of_a_failure),
+        TEST(faults_on_purpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,13 +167,12 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* What began first comes first, then what lasts longer; entries of equal times stay as they came. */
+/* By the time at which they began; what is around others came before them. */
 static int order(const void *a, const void *b)
 {
     const struct tw_trace_entry *one = a, *other = b;
     int by_begin = compare(one->event.cycle, other->event.cycle);
-    int by_end = compare(other->end, one->end);
-    return by_begin != 0 ? by_begin : by_end != 0 ? by_end : compare(one->number, other->number);
+    return by_begin != 0 ? by_begin : compare(one->number, other->number);
 }
 
 const struct tw_trace_entry *tw_trace_record_entries(struct tw_trace_record *record_, size_t *n)
