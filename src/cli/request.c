@@ -17,7 +17,7 @@ static const char help[] = "Usage: tilewright transcribe -m MODEL [OPTION]... FI
                            "  -o DIR            write DIR/NAME.txt (.json, .srt, .vtt) instead of stdout\n"
                            "  -l LANG           language, as en or english (default auto: by listening)\n"
                            "  --translate       to English\n"
-                           "  --offset S, --duration S   skip S seconds; then take only S (0: all that is left)\n"
+                           "  --offset S, --duration S   skip S seconds; take only S (0: all)\n"
                            "  --prompt TEXT     names and words that the speech may continue\n"
                            "  --no-timestamps, --no-context, --suppress-non-speech\n"
                            "  --beam N          beams at temperature 0 (default 5; 1: greedy)\n"
