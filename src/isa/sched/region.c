@@ -25,6 +25,7 @@ struct work {
     uint32_t run, *runs; /* the run that it belongs to, and room for those that may follow */
     int32_t *early, *late, *height;
     uint8_t *placed;
+    uint32_t n_first; /* all before this one are placed */
 };
 
 static int32_t max(int32_t a, int32_t b)
@@ -285,12 +286,7 @@ static int clear_table(struct work *w, int32_t tail)
 
 static int is_ready(const struct work *w, uint32_t i, const uint32_t *waiting)
 {
-    if (w->placed[i] || waiting[i] > 0 || (int32_t)i == w->branch)
-        return 0;
-    for (uint32_t k = 0; w->in_order && k < i; k++)
-        if (!w->placed[k])
-            return 0;
-    return 1;
+    return !w->placed[i] && waiting[i] == 0 && (int32_t)i != w->branch && (!w->in_order || i == w->n_first);
 }
 
 static void enter(struct work *w, uint32_t i, int32_t t, unsigned alt, uint32_t *waiting)
@@ -298,6 +294,8 @@ static void enter(struct work *w, uint32_t i, int32_t t, unsigned alt, uint32_t 
     w->region->time[i] = t;
     w->region->alt[i] = (uint8_t)alt;
     w->placed[i] = 1;
+    while (w->placed[w->n_first])
+        w->n_first++;
     tw_sched_table_enter(&w->table, &w->needs[i][alt], t);
     for (uint32_t e = 0; e < w->edges.n; e++) {
         const struct tw_sched_edge *edge = &w->edges.list[e];
@@ -343,6 +341,7 @@ static int place_all(struct work *w, uint32_t *waiting)
     uint32_t left = w->region->n - (w->branch >= 0);
 
     memset(w->placed, 0, w->region->n + 1u);
+    w->n_first = 0;
     memset(waiting, 0, (w->region->n + 1u) * sizeof *waiting);
     for (uint32_t e = 0; e < w->edges.n; e++)
         if (straight(w, w->edges.list[e].from) >= 0 && straight(w, w->edges.list[e].to) >= 0)
@@ -400,20 +399,23 @@ static int32_t least_branch(const struct work *w, int border)
     return t;
 }
 
-/* Tries one cycle for the branch, with all others placed around it. */
-static int place_around_branch(struct work *w, int32_t t, int border, uint32_t *waiting)
+/*
+ * Tries one cycle for the branch, with all others placed around it. Returns the earliest cycle that they leave it, or
+ * -1 when they do not fit.
+ */
+static int32_t place_around_branch(struct work *w, int32_t t, int border, uint32_t *waiting)
 {
     uint32_t b = (uint32_t)w->branch;
 
     if (!clear_table(w, w->region->tail))
-        return 0;
+        return -1;
     int alt = fits(w, b, t);
     if (alt < 0)
-        return 0;
+        return -1;
     w->region->time[b] = t;
     w->region->alt[b] = (uint8_t)alt;
     tw_sched_table_enter(&w->table, &w->needs[b][alt], t);
-    return place_all(w, waiting) && least_branch(w, border) <= t;
+    return place_all(w, waiting) ? least_branch(w, border) : -1;
 }
 
 /* Places the branch: behind what already holds its slot, unless the others do as well elsewhere. */
@@ -426,11 +428,13 @@ static void place_branch(struct work *w, int border, uint32_t *waiting)
 
     while ((alt = fits(w, b, t)) < 0)
         t++;
-    for (int32_t at = least; at < t; at++)
-        if (place_around_branch(w, at, border, waiting)) {
+    for (int32_t at = least, needed; at < t; at = max(at + 1, needed)) {
+        needed = place_around_branch(w, at, border, waiting);
+        if (needed >= 0 && needed <= at) {
             r->length = at + 1 + TW_DELAY_SLOTS;
             return;
         }
+    }
     if (least < t) /* as it was */
         (void)(clear_table(w, r->tail) && place_all(w, waiting));
     r->time[b] = t;
