@@ -32,8 +32,11 @@ struct words {
     unsigned count;
 };
 
-/* How near a token came to what was expected; of two faults at one token the nearer one is worth telling. */
-enum fault_rank { FAULT_KIND, FAULT_VALUE, FAULT_TIED };
+/*
+ * How near a token came to what was expected; of two faults at one token the nearer one is worth telling. FAULT_NUMBER:
+ * a register's name with a number that there is none of.
+ */
+enum fault_rank { FAULT_KIND, FAULT_VALUE, FAULT_NUMBER, FAULT_TIED };
 
 /* Everything that parsing one operation needs, and the best account so far of why it fails. */
 struct parser {
@@ -262,6 +265,29 @@ static void note_fault(struct parser *p, unsigned token, enum fault_rank rank, c
         p->fault_literal = *literal;
 }
 
+static size_t letters(const char *text, size_t size)
+{
+    size_t n = 0;
+
+    while (n < size && (text[n] < '0' || text[n] > '9'))
+        n++;
+    return n;
+}
+
+/* Whether a token is a name like those of an operand's registers, but for its number. */
+static int is_like(const struct token *t, const struct tw_operand_info *o)
+{
+    const struct tw_register_class *c = &tw_register_classes[o->register_class];
+    size_t n = letters(t->text, t->size);
+
+    for (unsigned v = 0; v < c->count && n > 0; v++) {
+        const char *name = c->by_value[v] < 0 ? "" : tw_registers[c->by_value[v]].name;
+        if (letters(name, strlen(name)) == n && memcmp(name, t->text, n) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 static int match_operand(struct parser *p, const struct tw_instruction *in, unsigned number, unsigned at)
 {
     const struct tw_operand_info *o = &in->operands[number];
@@ -285,8 +311,12 @@ static int match_operand(struct parser *p, const struct tw_instruction *in, unsi
         value = wrap(o, t->value);
         good = t->state == VALUE_UNRESOLVED || tw_operand_fits(o, value);
     }
-    if (!good || set_operand(p, in, number, value) != 0) {
-        note_fault(p, at, good ? FAULT_TIED : FAULT_VALUE, in, o, NULL);
+    if (!good) {
+        note_fault(p, at, o->kind == TW_OPERAND_REGISTER && is_like(t, o) ? FAULT_NUMBER : FAULT_VALUE, in, o, NULL);
+        return 0;
+    }
+    if (set_operand(p, in, number, value) != 0) {
+        note_fault(p, at, FAULT_TIED, in, o, NULL);
         return 0;
     }
     return 1;

@@ -38,6 +38,12 @@ static void faults(void **state)
         {"vldb wl0, [p0, #96", 18, "expected \"]\", not nothing"},
         {"vlda wl0, [sp, #32]", 15, "multiples of 32 from -131072 to -32"},
         {"vlda.3d wl0, [p0], d5", 19, "expected one of d0 .. d3, not \"d5\""},
+        /* of many forms the one is told whose registers have such names */
+        {"vlda wl12, [p0], #32", 5, "expected one of wl0 .. wh11, not \"wl12\""},
+        {"vlda wh12, [p0, #32]", 5, "expected one of wl0 .. wh11, not \"wh12\""},
+        {"vmov x12, x0", 5, "expected one of x0 .. x11, not \"x12\""},
+        {"vmov cm9, cm0", 5, "expected one of cm0 .. cm8, not \"cm9\""},
+        {"vmac.f bmh0, bmh9, x0, x2, r3", 13, "expected one of bml0 .. bmh8, not \"bmh9\""},
         {"vaddmac cm1, cm2, cm3, x0, x1, r0", 13, "must name the same register as operand dst"},
         {"acq.cond r1, r2, r25", 17, "expected \"r26\", not \"r25\""},
         {"jl #0x100000", 3, "addresses from 0 to 1048575"},
