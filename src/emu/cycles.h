@@ -15,20 +15,28 @@ enum tw_core_cycles {
 };
 
 enum tw_dma_cycles {
-    TW_CYCLES_BD = 4,    /* setting up a descriptor [EMU] */
-    TW_CYCLES_START = 2, /* from the write of a queue register [EMU] */
-    TW_CYCLES_CHAIN = 2, /* from one descriptor of a chain to the next [EMU] */
-    TW_CYCLES_MEMORY = 5 /* memory latency of a tile's DMA [EMU] */
+    TW_CYCLES_BD = 4,     /* setting up a descriptor [EMU] */
+    TW_CYCLES_START = 2,  /* from the write of a queue register [EMU] */
+    TW_CYCLES_CHAIN = 2,  /* from one descriptor of a chain to the next [EMU] */
+    TW_CYCLES_MEMORY = 5, /* memory latency of a tile's DMA [EMU] */
+    /* More until a memory tile's MM2S that waited for a lock asks its memory: 256 words one by one took 258 cycles from
+     * the lock to the end [EMU]. */
+    TW_CYCLES_MEMORY_TILE = 2
 };
 
-/* Shim DMA beside the above [EMU]. The first task of a channel costs more; of MM2S the excess is multiplied by 0.31
- * each task. */
+/*
+ * Shim DMA beside the above [EMU]. The first task of a channel costs more; of MM2S the excess is multiplied by 0.31
+ * each task. That was measured with tasks of 64 words. Single tasks of 1,024 words and more paid less: each further
+ * word hides a cycle of it, but MM2S has still paid 0.31 of it.
+ */
 enum tw_shim_cycles {
     TW_CYCLES_SHIM_MM2S_COLD = 1330,
     TW_CYCLES_SHIM_S2MM_COLD = 341,
     TW_CYCLES_SHIM_MM2S_TASK = 325,
     TW_CYCLES_SHIM_S2MM_TASK = 179,
-    TW_SHIM_COLD_DECAY_PERCENT = 31
+    TW_SHIM_COLD_DECAY_PERCENT = 31,
+    TW_SHIM_COLD_WORDS = 64,
+    TW_SHIM_MM2S_WORD_PERCENT = 105 /* of a cycle that a word read from DDR takes at least; [IGN]: 104 */
 };
 
 /* What DDR gives the whole array, in bytes a cycle, shared equally by the channels that move data [EMU, IGN]. */

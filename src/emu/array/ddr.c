@@ -33,17 +33,18 @@ void tw_ddr_rest(struct tw_array *array, const struct tw_dma_engine *engine)
         *until(array, engine) = 0;
 }
 
-/* Thousandths of a byte a cycle that each of n channels gets of what there is for all. */
-static unsigned share(unsigned n, unsigned bytes)
+/* Thousandths of a byte a cycle that each of n channels gets of what there is for all, no more than `most`. */
+static unsigned share(unsigned n, unsigned bytes, unsigned most)
 {
     unsigned each = n > 0 ? bytes * THOUSANDTHS / n : 0;
-    return each < WORD_BYTES * THOUSANDTHS ? each : WORD_BYTES * THOUSANDTHS;
+    return each < most ? each : most;
 }
 
 /* Ticks from one word of a channel to the next while so many read and so many write. */
 static uint32_t interval(enum tw_dma_direction direction, unsigned readers, unsigned writers)
 {
-    unsigned read = share(readers, TW_DDR_READ_BYTES), write = share(writers, TW_DDR_WRITE_BYTES);
+    unsigned write = share(writers, TW_DDR_WRITE_BYTES, WORD_BYTES * THOUSANDTHS);
+    unsigned read = share(readers, TW_DDR_READ_BYTES, WORD_BYTES * THOUSANDTHS * 100 / TW_SHIM_MM2S_WORD_PERCENT);
     unsigned total = read * readers + write * writers, most = TW_DDR_BYTES * THOUSANDTHS;
     unsigned own = direction == TW_MM2S ? read : write;
     if (total > most)

@@ -38,18 +38,33 @@ static void later(struct tw_array *a, struct tw_dma_engine *e, enum tw_dma_phase
     tw_array_wake(a, e->actor, e->due);
 }
 
+/* Of the running task, when all its descriptors are as the first one. */
+static uint64_t task_words(const struct tw_dma_engine *e)
+{
+    struct tw_bd bd;
+    tw_bd_decode(e->tile->kind, e->tile->registers + tw_bd_offset(e->tile->kind, e->queue[0].bd) / 4, &bd);
+    return (uint64_t)bd.length * e->queue[0].repeat;
+}
+
+/* A cost that a task's words hide when they are many, down to what the next task would pay. */
+static uint64_t unhidden(uint64_t cold, uint64_t next, uint64_t words)
+{
+    uint64_t more = words > TW_SHIM_COLD_WORDS ? words - TW_SHIM_COLD_WORDS : 0;
+    return cold > next + more ? cold - more : next;
+}
+
 /* What a shim's task costs more than one of another tile: MM2S before its first word, S2MM behind its last one. */
-static uint64_t shim_cost(struct tw_dma_engine *e)
+static uint64_t shim_cost(const struct tw_dma_engine *e)
 {
     if (e->tile->kind != TW_TILE_SHIM)
         return 0;
-    uint32_t done = e->tasks_done;
     if (e->channel.direction == TW_S2MM)
-        return TW_CYCLES_SHIM_S2MM_TASK + (done == 0 ? TW_CYCLES_SHIM_S2MM_COLD : 0);
+        return TW_CYCLES_SHIM_S2MM_TASK +
+               (e->tasks_done == 0 ? unhidden(TW_CYCLES_SHIM_S2MM_COLD, 0, task_words(e)) : 0);
     uint64_t cold = TW_CYCLES_SHIM_MM2S_COLD;
-    for (; done > 0 && cold > 0; done--)
+    for (uint32_t done = e->tasks_done; done > 0 && cold > 0; done--)
         cold = cold * TW_SHIM_COLD_DECAY_PERCENT / 100;
-    return TW_CYCLES_SHIM_MM2S_TASK + cold;
+    return TW_CYCLES_SHIM_MM2S_TASK + unhidden(cold, cold * TW_SHIM_COLD_DECAY_PERCENT / 100, task_words(e));
 }
 
 static void begin_task(struct tw_array *a, struct tw_dma_engine *e)
@@ -165,11 +180,19 @@ static int load(struct tw_array *a, struct tw_dma_engine *e)
     return 0;
 }
 
+/* Until the first word of a descriptor comes out of memory; a shim's descriptor is read ahead behind another. */
+static uint64_t fetch_cycles(const struct tw_dma_engine *e)
+{
+    if (e->channel.direction == TW_S2MM || (e->tile->kind == TW_TILE_SHIM && !e->fetches))
+        return 0;
+    return TW_CYCLES_MEMORY + (e->tile->kind == TW_TILE_MEMORY && e->fetches ? TW_CYCLES_MEMORY_TILE : 0);
+}
+
 static void begin_move(struct tw_array *a, struct tw_dma_engine *e)
 {
-    int waits = e->channel.direction == TW_MM2S && e->fetches;
-    uint64_t tick = (a->now + (waits ? TW_CYCLES_MEMORY : 0)) << TW_TICK_SHIFT;
+    uint64_t tick = (a->now + fetch_cycles(e)) << TW_TICK_SHIFT;
     e->phase = TW_DMA_MOVE;
+    e->begun = a->now;
     e->fetches = 0;
     e->burst_left = 0;
     e->interval = TW_TICKS;

@@ -33,7 +33,7 @@ struct tw_dma_engine {
     enum tw_dma_phase phase;
     uint8_t granted; /* has got the lock that it waited for */
     uint8_t header;  /* MM2S: the packet's header has still to be sent */
-    uint8_t fetches; /* MM2S: has had no time to read ahead, so that the memory's latency counts */
+    uint8_t fetches; /* MM2S: has had no time to read ahead */
     struct {
         uint64_t due; /* 0: none */
         uint8_t lock;
@@ -42,6 +42,7 @@ struct tw_dma_engine {
     uint32_t sticky; /* status bits that stay: overflow, errors */
     uint32_t tasks_done;
     uint64_t due;        /* LOAD, FINISH, DONE: the cycle at which it happens */
+    uint64_t begun;      /* the cycle at which the present descriptor began to move words */
     uint64_t move_at;    /* the tick of the next word */
     uint32_t interval;   /* ticks from one word to the next */
     uint32_t burst_left; /* shim: words of the present burst */

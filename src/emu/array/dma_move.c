@@ -9,19 +9,63 @@
 /* Words that are moved at once. */
 enum { BURST = 64 };
 
-/* The descriptor's words have all been moved by the tick `move_at`. */
+static int is_shim(const struct tw_dma_engine *e)
+{
+    return e->tile->kind == TW_TILE_SHIM;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * How many cycles before a word leaves it has been asked of memory, when the stream takes all of them at once: memory
+ * gives 128 bits a cycle, more than leave, so that words that lie side by side are read ahead until the egress is full;
+ * a memory tile counts those still in its memory's pipeline among them.
+ */
+static uint64_t lead(const struct tw_dma_engine *e)
+{
+    if (e->channel.direction == TW_S2MM || is_shim(e))
+        return 0;
+    if (e->bd.dimensions[0].step != 1)
+        return TW_CYCLES_MEMORY;
+    return TW_WORDS_MM2S + (e->tile->kind == TW_TILE_CORE ? TW_CYCLES_MEMORY : 0);
+}
+
+static uint64_t less_lead(const struct tw_dma_engine *e, uint64_t cycle)
+{
+    uint64_t cycles = lead(e);
+    return cycle > cycles ? cycle - cycles : 0;
+}
+
+/* The earliest cycle at which all words can have been asked of memory: four a cycle, and with room for the last one. */
+static uint64_t asked(const struct tw_dma_engine *e)
+{
+    enum { WORDS_A_CYCLE = 4 };
+    const struct tw_stream *s = e->out;
+    uint64_t room = s->written > s->capacity ? s->taken[(s->written - 1 - s->capacity) & (TW_STREAM_RING - 1)] : 0;
+    return later(e->begun + (e->bd.length + UINT64_C(3)) / WORDS_A_CYCLE, room + 1);
+}
+
+/*
+ * The descriptor's words have all been moved by the tick `move_at`. MM2S of a tile is done with them before, when the
+ * last one has been asked of memory.
+ */
 static void finished(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint64_t cycle = (e->move_at + TW_TICKS - 1) >> TW_TICK_SHIFT;
+    if (lead(e) > 0)
+        cycle = later(less_lead(e, cycle), asked(e));
     e->phase = TW_DMA_FINISH;
-    e->due = cycle < a->now ? a->now : cycle;
+    e->due = later(cycle, a->now);
     tw_array_wake(a, e->actor, e->due);
 }
 
 /* Enough for one turn: others may have to act first. */
 static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
 {
-    uint64_t cycle = e->move_at >> TW_TICK_SHIFT;
+    uint64_t cycle = less_lead(e, e->move_at >> TW_TICK_SHIFT);
     if (cycle <= a->now + a->options.run_ahead)
         return 0;
     tw_array_wake(a, e->actor, cycle);
@@ -45,11 +89,6 @@ static int copy(struct tw_array *a, struct tw_dma_engine *e, uint32_t *words, ui
 static uint32_t smaller(uint64_t a, uint64_t b)
 {
     return (uint32_t)(a < b ? a : b);
-}
-
-static int is_shim(const struct tw_dma_engine *e)
-{
-    return e->tile->kind == TW_TILE_SHIM;
 }
 
 /* How many of n words are moved at once. */

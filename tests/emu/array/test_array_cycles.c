@@ -44,8 +44,10 @@ static void shim_reads(void **state)
     circuit(b, 0, 0, PORT(SOUTH, 3), PORT(SOUTH, 2));
     for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++)
         assert_in_range(shim_task(b, 64, TW_MM2S), measured[i] * 92 / 100, measured[i] * 108 / 100);
+    for (unsigned i = 0; i < 4; i++)
+        shim_task(b, 64, TW_MM2S); /* until nothing is cold any more */
     uint64_t one = shim_task(b, 64, TW_MM2S), more = shim_task(b, 2064, TW_MM2S);
-    assert_in_range(more - one, 2000, 2001); /* a word a cycle */
+    assert_in_range(more - one, 2090, 2102); /* 1.05 cycles a word */
     board_free(b);
 }
 
@@ -63,7 +65,7 @@ static void shim_writes(void **state)
     start(b, 0, 1, TW_MM2S, 0, 0, 4, 0);
     static const uint64_t model[] = {595, 254, 254, 254};
     for (unsigned i = 0; i < 4; i++)
-        assert_in_range(shim_task(b, 64, TW_S2MM), model[i], model[i] + 20);
+        assert_in_range(shim_task(b, 64, TW_S2MM), model[i], model[i] + 22);
     board_free(b);
 }
 
@@ -93,24 +95,31 @@ static void tile_dma(void **state)
     board_free(b);
 }
 
-/* A chain goes from one descriptor to the next in 2 cycles. */
+/*
+ * A chain goes from one descriptor to the next in 2 cycles. Nobody sees them when the words of each lie side by side,
+ * since those are read ahead.
+ */
+static uint64_t time_of_chain(uint32_t step, unsigned parts)
+{
+    struct board *b = board_new(1);
+    circuit(b, 0, 2, PORT(DMA, 0), PORT(DMA, 0));
+    struct tw_bd out = plain_bd(0, 60 / parts), in = plain_bd(0x400, 60);
+    out.dimensions[0].step = step;
+    put_bd(b, 0, 2, 0, &out);
+    put_bd(b, 0, 2, 1, &in);
+    start(b, 0, 2, TW_S2MM, 0, 1, 1, 0);
+    start(b, 0, 2, TW_MM2S, 0, 0, parts, 0);
+    assert_int_equal(drain(b), 0);
+    uint64_t time = tw_array_clock(b->array);
+    board_free(b);
+    return time;
+}
+
 static void chains(void **state)
 {
     (void)state;
-    uint64_t times[2];
-    for (unsigned i = 0; i < 2; i++) {
-        struct board *b = board_new(1);
-        circuit(b, 0, 2, PORT(DMA, 0), PORT(DMA, 0));
-        struct tw_bd out = plain_bd(0, 60), part = plain_bd(0, 20), in = plain_bd(0x400, 60);
-        put_bd(b, 0, 2, 0, i == 0 ? &out : &part);
-        put_bd(b, 0, 2, 1, &in);
-        start(b, 0, 2, TW_S2MM, 0, 1, 1, 0);
-        start(b, 0, 2, TW_MM2S, 0, 0, i == 0 ? 1 : 3, 0);
-        assert_int_equal(drain(b), 0);
-        times[i] = tw_array_clock(b->array);
-        board_free(b);
-    }
-    assert_int_equal(times[1] - times[0], 2 * TW_CYCLES_CHAIN);
+    assert_int_equal(time_of_chain(4, 3) - time_of_chain(4, 1), 2 * TW_CYCLES_CHAIN);
+    assert_int_equal(time_of_chain(1, 3), time_of_chain(1, 1));
 }
 
 /* From one DMA to another by a lock: what was written counts when it is in memory, and nothing was read ahead. */
@@ -138,7 +147,8 @@ static void handover(void **state)
     start(b, 0, 2, TW_MM2S, 0, 0, 1, 0);
     assert_int_equal(drain(b), 0);
     uint64_t there = BEGIN + WORDS + WAY + TW_CYCLES_MEMORY;
-    uint64_t back_again = TW_CYCLES_RETRY + TW_CYCLES_MEMORY + WORDS + WAY + TW_CYCLES_MEMORY;
+    uint64_t fetch = TW_CYCLES_MEMORY_TILE + TW_CYCLES_MEMORY;
+    uint64_t back_again = TW_CYCLES_RETRY + fetch + WORDS + WAY + TW_CYCLES_MEMORY;
     assert_int_equal(tw_array_clock(b->array), there + back_again);
     board_free(b);
 }
@@ -163,10 +173,21 @@ static void ddr_share(void **state)
             }
         }
         assert_int_equal(drain(b), 0);
-        uint64_t bytes = (uint64_t)columns * 2 * WORDS * 4, rate = columns == 1 ? 8 : TW_DDR_READ_BYTES;
-        assert_in_range(tw_array_clock(b->array), bytes / rate + 1600, bytes / rate + 2000);
+        uint64_t bytes = (uint64_t)columns * 2 * WORDS * 4;
+        uint64_t cycles = columns == 1 ? WORDS * 105 / 100 : bytes / TW_DDR_READ_BYTES;
+        assert_in_range(tw_array_clock(b->array), cycles + 600, cycles + 1000);
         board_free(b);
     }
+}
+
+/* Adds up when each descriptor of each channel came to its end, in no order. */
+static void add_end(void *arg, const struct tw_trace_event *e)
+{
+    enum { CHANNEL = 1, UNIT = 4, ROW = 7, COLUMN = 10 };
+    uint64_t *sum = arg, track = ((uint64_t)e->channel << CHANNEL | (uint64_t)e->unit << UNIT |
+                                  (uint64_t)e->row << ROW | (uint64_t)e->column << COLUMN | 1);
+    if (e->kind == TW_TRACE_END && e->what != TW_TRACE_WAIT_STREAM)
+        *sum += e->cycle * e->cycle * track;
 }
 
 /*
@@ -176,7 +197,9 @@ static void ddr_share(void **state)
 static uint64_t crowd(unsigned run_ahead)
 {
     enum { WORDS = 3000, COLUMNS = 3 };
-    struct board *b = board_make(&(struct tw_array_options){.columns = COLUMNS, .run_ahead = run_ahead});
+    uint64_t ends = 0;
+    struct board *b = board_make(&(struct tw_array_options){
+        .columns = COLUMNS, .run_ahead = run_ahead, .trace = {.event = add_end, .arg = &ends}});
     for (unsigned c = 0; c < COLUMNS; c++)
         for (unsigned k = 0; k < 2; k++) {
             uint32_t at = (c * 2 + k) * WORDS * 4, ring = 50 << (c + k);
@@ -210,9 +233,9 @@ static uint64_t crowd(unsigned run_ahead)
     for (uint32_t at = 0; at < 2 * COLUMNS * WORDS * 4; at += 4)
         if (at / 4 % WORDS < WORDS / 800 * 800) /* what whole rings make up */
             assert_int_equal(*host_words(b, 0x80000 + at), *host_words(b, at));
-    uint64_t end = tw_array_clock(b->array);
+    assert_in_range(tw_array_clock(b->array), 3000, 20000);
     board_free(b);
-    return end;
+    return ends;
 }
 
 static void order_of_simulation(void **state)
@@ -220,7 +243,6 @@ static void order_of_simulation(void **state)
     static const unsigned ahead[] = {1, 2, 7, 64, 333, 5000, 1000000};
     (void)state;
     uint64_t end = crowd(0);
-    assert_in_range(end, 3000, 20000);
     for (unsigned i = 0; i < sizeof ahead / sizeof ahead[0]; i++)
         assert_int_equal(crowd(ahead[i]), end);
 }
