@@ -1,6 +1,6 @@
 /*
- * Picture pipelines of 1280 x 720 pixels of four bytes, compiled by AMD's compiler (number 6 of the list in README.md),
- * give what their kernels are written to compute, byte for byte.
+ * Picture pipelines for pixels of four bytes, compiled by AMD's compiler for two sizes of picture (number 6 of the list
+ * in README.md), give what their kernels are written to compute, byte for byte.
  */
 #include "corpus/corpus.h"
 
@@ -11,28 +11,66 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #define PIPELINES "AMDResearch+Riallto/0593d004/npu/lib/applications/binaries/"
 
-enum { WIDTH = 1280, HEIGHT = 720, PIXELS = WIDTH * HEIGHT, PICTURE_BYTES = 4 * PIXELS };
+struct size {
+    const char *name;
+    int width, height;
+};
 
-static void open_pipeline(struct corpus *c, const char *program)
+static const struct size sizes[] = {{"720p", 1280, 720}, {"1080p", 1920, 1080}};
+
+#define EACH_SIZE(size) (const struct size *size = sizes; size < sizes + sizeof sizes / sizeof sizes[0]; size++)
+
+/* A pipeline with its control code, a random picture of four bytes a pixel, and room for one like it. */
+struct pipeline {
+    const struct size *size;
+    size_t pixels;
+    char sequence[160];
+    struct corpus c;
+    struct tw_emu_control control;
+    const uint8_t *in, *out;
+};
+
+static void open_pipeline(struct pipeline *p, const char *name, const struct size *size)
 {
+    char program[160];
     struct tw_random r = {6};
-    CORPUS_OPEN(c, program, NULL, PICTURE_BYTES, PICTURE_BYTES);
-    uint8_t *in = c->arguments[0];
-    for (size_t i = 0; i < PICTURE_BYTES; i++)
+    p->size = size;
+    p->pixels = (size_t)size->width * (size_t)size->height;
+    snprintf(program, sizeof program, PIPELINES "%s_%s.xclbin", name, size->name);
+    snprintf(p->sequence, sizeof p->sequence, PIPELINES "%s_%s.seq", name, size->name);
+    CORPUS_OPEN(&p->c, program, NULL, 4 * p->pixels, 4 * p->pixels);
+    uint8_t *in = p->c.arguments[0];
+    for (size_t i = 0; i < 4 * p->pixels; i++)
         in[i] = (uint8_t)tw_random_u64(&r);
+    p->in = in;
+    p->out = p->c.arguments[1];
+    corpus_open_control(&p->c, p->sequence, &p->control);
+}
+
+static void run_pipeline(struct pipeline *p)
+{
+    corpus_run_control(&p->c, strrchr(p->sequence, '/') + 1, &p->control);
+}
+
+static void close_pipeline(struct pipeline *p)
+{
+    tw_emu_control_close(&p->control);
+    corpus_close(&p->c);
 }
 
 /* Sets the words that a DPU sequence writes first, to rising or any other addresses: n of them, in its order. */
-static void set_parameters(const struct tw_emu_control *control, const uint32_t *values, size_t n)
+static void set_parameters(const struct pipeline *p, const uint32_t *values, size_t n)
 {
     enum { FIRST_OPERATION = 17 * 4, OPERATION = 3 * 4, VALUE = 2 * 4, WRITE = 2 };
     for (size_t i = 0; i < n; i++) {
-        unsigned char *write = control->memory + FIRST_OPERATION + OPERATION * i;
+        unsigned char *write = p->control.memory + FIRST_OPERATION + OPERATION * i;
         assert_int_equal(tw_load_u32(write) >> 24, WRITE);
         tw_store_u32(write + VALUE, values[i]);
     }
@@ -41,6 +79,11 @@ static void set_parameters(const struct tw_emu_control *control, const uint32_t 
 static uint8_t clamp(int x)
 {
     return (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
+}
+
+static int within(int i, int n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
 /* ---- thresholds */
@@ -71,23 +114,46 @@ static uint8_t threshold(unsigned type, uint8_t value, uint8_t limit)
 static void threshold_rgba(void **state)
 {
     static const uint32_t limits[4] = {200, 100, 50, 0};
-    struct tw_emu_control control;
-    struct corpus c;
     (void)state;
-    open_pipeline(&c, PIPELINES "color_threshold_v1_720p.xclbin");
-    corpus_open_control(&c, PIPELINES "color_threshold_v1_720p.seq", &control);
-    for (unsigned type = 0; type < THRESHOLD_TYPES; type++) {
-        const uint32_t parameters[5] = {limits[0], limits[1], limits[2], limits[3], type};
-        const uint8_t *in = c.arguments[0], *out = c.arguments[1];
-        size_t wrong = 0;
-        set_parameters(&control, parameters, 5);
-        corpus_run_control(&c, "color_threshold_v1_720p.seq", &control);
-        for (size_t i = 0; i < PICTURE_BYTES; i++)
-            wrong += out[i] != threshold(type, in[i], (uint8_t)limits[i % 4]);
-        assert_int_equal(wrong, 0);
-    }
-    tw_emu_control_close(&control);
-    corpus_close(&c);
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            open_pipeline(&p, "color_threshold_v1", size);
+            for (unsigned type = 0; type < THRESHOLD_TYPES; type++) {
+                const uint32_t parameters[5] = {limits[0], limits[1], limits[2], limits[3], type};
+                size_t wrong = 0;
+                set_parameters(&p, parameters, 5);
+                run_pipeline(&p);
+                for (size_t i = 0; i < 4 * p.pixels; i++)
+                    wrong += p.out[i] != threshold(type, p.in[i], (uint8_t)limits[i % 4]);
+                assert_int_equal(wrong, 0);
+            }
+            close_pipeline(&p);
+        }
+}
+
+/* Each of four cores has a quarter of the picture's height, and limits and a type of its own. */
+static void threshold_rgba_on_four_cores(void **state)
+{
+    static const uint32_t parameters[4][5] = {
+        {127, 41, 205, 90, 0}, {3, 255, 128, 64, 1}, {200, 100, 50, 0, 2}, {17, 230, 99, 254, 4}};
+    (void)state;
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            size_t wrong = 0;
+            open_pipeline(&p, "color_threshold_v2", size);
+            set_parameters(&p, parameters[0], 4 * 5);
+            run_pipeline(&p);
+            for (size_t i = 0; i < 4 * p.pixels; i++) {
+                const uint32_t *own = parameters[i / p.pixels];
+                wrong += p.out[i] != threshold(own[4], p.in[i], (uint8_t)own[i % 4]);
+            }
+            assert_int_equal(wrong, 0);
+            close_pipeline(&p);
+        }
 }
 
 /* ---- edges: gray, 3 x 3 filter, threshold, and the sum with the picture */
@@ -101,42 +167,42 @@ static uint8_t gray(const uint8_t *pixel)
     return (uint8_t)((9798 * pixel[0] + 19235 * pixel[1] + 3736 * pixel[2] + (1 << 14)) >> 15);
 }
 
-static int within(int i, int n)
+static uint8_t *gray_picture(const struct pipeline *p)
 {
-    return i < 0 ? 0 : i >= n ? n - 1 : i;
+    uint8_t *picture = malloc(p->pixels);
+    assert_non_null(picture);
+    for (size_t i = 0; i < p->pixels; i++)
+        picture[i] = gray(p->in + 4 * i);
+    return picture;
 }
 
 /*
  * The kernel takes 32 pixels at a time with the upper 8 bits of its weights, and as the left neighbour of the first of
  * them the last but one of those before, from the third block on: so it is written.
  */
-static uint8_t filtered(const uint8_t *picture, int y, int x)
+static uint8_t filtered(const struct size *size, const uint8_t *picture, int y, int x)
 {
     int sum = 0;
     for (int i = -1; i <= 1; i++)
         for (int j = -1; j <= 1; j++) {
-            int from = j < 0 && x >= 64 && x % 32 == 0 ? x - 2 : within(x + j, WIDTH);
-            sum += picture[within(y + i, HEIGHT) * WIDTH + from] * (weights[i + 1][j + 1] >> 8);
+            int from = j < 0 && x >= 64 && x % 32 == 0 ? x - 2 : within(x + j, size->width);
+            sum += picture[within(y + i, size->height) * size->width + from] * (weights[i + 1][j + 1] >> 8);
         }
     return clamp(sum >> 4);
 }
 
-static size_t wrong_edges(const uint8_t *in, const uint8_t *out)
+static size_t wrong_edges(const struct pipeline *p)
 {
-    uint8_t *picture = malloc(PIXELS);
+    uint8_t *picture = gray_picture(p);
     size_t wrong = 0;
-    assert_non_null(picture);
-    for (size_t i = 0; i < PIXELS; i++)
-        picture[i] = gray(in + 4 * i);
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) {
-            size_t at = 4 * ((size_t)y * WIDTH + (size_t)x);
-            int edge = filtered(picture, y, x) > LIMIT ? 255 : 0;
-            for (size_t channel = 0; channel < 4; channel++) {
-                int first = channel == 3 ? 255 : edge;
-                wrong += out[at + channel] != clamp((first * ALPHA + in[at + channel] * BETA) >> 14);
-            }
+    for (size_t i = 0; i < p->pixels; i++) {
+        int width = p->size->width;
+        int edge = filtered(p->size, picture, (int)i / width, (int)i % width) > LIMIT ? 255 : 0;
+        for (size_t at = 4 * i; at < 4 * i + 4; at++) {
+            int first = at % 4 == 3 ? 255 : edge;
+            wrong += p->out[at] != clamp((first * ALPHA + p->in[at] * BETA) >> 14);
         }
+    }
     free(picture);
     return wrong;
 }
@@ -144,23 +210,24 @@ static size_t wrong_edges(const uint8_t *in, const uint8_t *out)
 static void edge_detect(void **state)
 {
     uint32_t parameters[13] = {ALPHA, BETA, 0, LIMIT};
-    struct tw_emu_control control;
-    struct corpus c;
     (void)state;
     for (size_t i = 0; i < 9; i++)
         parameters[4 + i] = (uint32_t)weights[i / 3][i % 3];
-    open_pipeline(&c, PIPELINES "edge_detect_720p.xclbin");
-    corpus_open_control(&c, PIPELINES "edge_detect_720p.seq", &control);
-    set_parameters(&control, parameters, 13);
-    /* Cores read their parameters before they wait for a picture: the first picture is filtered with zeros. */
-    corpus_run_control(&c, "edge_detect_720p.seq", &control);
-    corpus_run_control(&c, "edge_detect_720p.seq", &control);
-    assert_int_equal(wrong_edges(c.arguments[0], c.arguments[1]), 0);
-    tw_emu_control_close(&control);
-    corpus_close(&c);
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            open_pipeline(&p, "edge_detect", size);
+            set_parameters(&p, parameters, 13);
+            /* Cores read their parameters before they wait for a picture: the first picture is filtered with zeros. */
+            run_pipeline(&p);
+            run_pipeline(&p);
+            assert_int_equal(wrong_edges(&p), 0);
+            close_pipeline(&p);
+        }
 }
 
-/* ---- noise: gray, the median of three neighbours in a line, the difference, and a threshold */
+/* ---- noise: gray, the median of three neighbours in a line, a weighted sum of both, and a threshold */
 
 static uint8_t median(int a, int b, int c)
 {
@@ -168,24 +235,73 @@ static uint8_t median(int a, int b, int c)
     return (uint8_t)(c < least ? least : c > most ? most : c);
 }
 
-static void denoise(void **state)
+/* What a core does with a gray pixel and the median in its place: parameters as the program takes them. */
+struct blend {
+    int32_t alpha, beta, gamma, limit, type, most; /* alpha and beta: 1 << 14 is 1 */
+};
+
+static uint8_t blended(const struct blend *b, int here, int smooth)
 {
-    enum { NOISE_LIMIT = 10 };
-    struct corpus c;
+    return threshold((unsigned)b->type, clamp(((here * b->alpha + smooth * b->beta) >> 14) + b->gamma),
+                     (uint8_t)b->limit);
+}
+
+/* Line y is done as blends[y % 4] says. */
+static size_t wrong_blends(const struct pipeline *p, const struct blend *blends)
+{
+    uint8_t *picture = gray_picture(p);
+    int width = p->size->width;
     size_t wrong = 0;
+    for (size_t i = 0; i < p->pixels; i++) {
+        int y = (int)i / width, x = (int)i % width;
+        const uint8_t *line = picture + (size_t)y * (size_t)width;
+        uint8_t smooth = median(line[within(x - 1, width)], line[x], line[within(x + 1, width)]);
+        wrong += p->out[i] != blended(&blends[y % 4], line[x], smooth);
+    }
+    free(picture);
+    return wrong;
+}
+
+static const struct blend noise = {1 << 14, -(1 << 14), 0, 10, 0, 255};
+
+/* A core for each step. */
+static void denoise_task_parallel(void **state)
+{
+    const struct blend all[4] = {noise, noise, noise, noise};
     (void)state;
-    open_pipeline(&c, PIPELINES "denoise_task_parallel_720p.xclbin");
-    corpus_run(&c, PIPELINES "denoise_task_parallel_720p.seq"); /* its parameters are no placeholders */
-    const uint8_t *in = c.arguments[0], *out = c.arguments[1];
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) {
-            const uint8_t *line = in + 4 * y * WIDTH;
-            int here = gray(line + 4 * x);
-            int smooth = median(gray(line + 4 * within(x - 1, WIDTH)), here, gray(line + 4 * within(x + 1, WIDTH)));
-            wrong += out[y * WIDTH + x] != threshold(0, clamp(here - smooth), NOISE_LIMIT);
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            open_pipeline(&p, "denoise_task_parallel", size);
+            run_pipeline(&p); /* its parameters are no placeholders */
+            assert_int_equal(wrong_blends(&p, all), 0);
+            close_pipeline(&p);
         }
-    assert_int_equal(wrong, 0);
-    corpus_close(&c);
+}
+
+/* A core for each fourth line. As published it keeps of the smooth picture what is not above 0: nothing. */
+static void denoise_data_parallel(void **state)
+{
+    const struct blend black = {0, 1 << 14, 0, 0, 3, 255};
+    const struct blend published[4] = {black, black, black, black};
+    const struct blend own[4] = {
+        {0, 1 << 14, 0, 0, 4, 255}, noise, {1 << 13, 1 << 13, 0, 120, 2, 255}, {1 << 14, 0, 0, 77, 1, 255}};
+    (void)state;
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            uint32_t parameters[4 * 6];
+            memcpy(parameters, own, sizeof parameters);
+            open_pipeline(&p, "denoise_data_parallel", size);
+            run_pipeline(&p);
+            assert_int_equal(wrong_blends(&p, published), 0);
+            set_parameters(&p, parameters, 4 * 6);
+            run_pipeline(&p);
+            assert_int_equal(wrong_blends(&p, own), 0);
+            close_pipeline(&p);
+        }
 }
 
 /* ---- colours: pixels whose hue lies in one of two ranges stay, all others become black */
@@ -208,33 +324,32 @@ static uint8_t hue(const uint8_t *pixel)
 static void color_detect(void **state)
 {
     static const uint32_t limits[4] = {190, 150, 255, 230}; /* upper, lower */
-    struct tw_emu_control control;
-    struct corpus c;
-    size_t wrong = 0;
     (void)state;
-    open_pipeline(&c, PIPELINES "color_detect_720p.xclbin");
-    corpus_open_control(&c, PIPELINES "color_detect_720p.seq", &control);
-    set_parameters(&control, limits, 4);
-    corpus_run_control(&c, "color_detect_720p.seq", &control);
-    const uint8_t *in = c.arguments[0], *out = c.arguments[1];
-    for (size_t i = 0; i < PIXELS; i++) {
-        unsigned h = hue(in + 4 * i);
-        int stays = (h > limits[1] && h <= limits[0]) || (h > limits[3] && h <= limits[2]);
-        for (size_t channel = 0; channel < 4; channel++)
-            wrong += out[4 * i + channel] != (stays || channel == 3 ? in[4 * i + channel] : 0);
-    }
-    assert_int_equal(wrong, 0);
-    tw_emu_control_close(&control);
-    corpus_close(&c);
+    for
+        EACH_SIZE(size)
+        {
+            struct pipeline p;
+            size_t wrong = 0;
+            open_pipeline(&p, "color_detect", size);
+            set_parameters(&p, limits, 4);
+            run_pipeline(&p);
+            for (size_t i = 0; i < p.pixels; i++) {
+                unsigned h = hue(p.in + 4 * i);
+                int stays = (h > limits[1] && h <= limits[0]) || (h > limits[3] && h <= limits[2]);
+                for (size_t at = 4 * i; at < 4 * i + 4; at++)
+                    wrong += p.out[at] != (stays || at % 4 == 3 ? p.in[at] : 0);
+            }
+            assert_int_equal(wrong, 0);
+            close_pipeline(&p);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threshold_rgba),
-        cmocka_unit_test(edge_detect),
-        cmocka_unit_test(denoise),
-        cmocka_unit_test(color_detect),
+        cmocka_unit_test(threshold_rgba),        cmocka_unit_test(threshold_rgba_on_four_cores),
+        cmocka_unit_test(edge_detect),           cmocka_unit_test(denoise_task_parallel),
+        cmocka_unit_test(denoise_data_parallel), cmocka_unit_test(color_detect),
     };
     return corpus_is_there() ? cmocka_run_group_tests(tests, NULL, NULL) : CORPUS_SKIPPED;
 }
