@@ -18,6 +18,7 @@ static int number(struct tw_sched_reader *r, struct tw_sched_span s, int64_t lea
         return tw_sched_fault_at(r, s.text, "%" PRId64 " is not between %" PRId64 " and %" PRId64, *value, least, most);
     return 0;
 }
+
 /* ---- directives */
 
 /* "= register" behind a name. Returns it, or -1 after telling the fault; -2 when there is no '='. */
@@ -98,21 +99,12 @@ static int directive_reg(struct tw_sched_reader *r, struct tw_sched_span s)
                              (int)name.size, name.text);
 }
 
-static int share_a_leaf(int a, int b)
-{
-    for (unsigned i = 0; i < tw_registers[a].n_leaves; i++)
-        for (unsigned k = 0; k < tw_registers[b].n_leaves; k++)
-            if (tw_registers[a].leaves[i] == tw_registers[b].leaves[k])
-                return 1;
-    return 0;
-}
-
 /* The symbolic register that .in (out: .out) has put into a register or a part of it, or NULL. */
 static const struct tw_sched_var *holder_at_border(const struct tw_sched_program *p, int reg, unsigned out)
 {
     for (uint32_t i = 0; i < p->n_vars; i++) {
         int at = out ? p->vars[i].out : p->vars[i].in;
-        if (at >= 0 && share_a_leaf(at, reg))
+        if (at >= 0 && tw_sched_share_leaf(at, reg))
             return &p->vars[i];
     }
     return NULL;

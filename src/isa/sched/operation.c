@@ -165,15 +165,6 @@ static void resolve(const struct tw_sched_reader *r, struct tw_sched_ref *ref, u
     }
 }
 
-static int overlap(uint16_t a, uint16_t b)
-{
-    for (unsigned i = 0; i < tw_registers[a].n_leaves; i++)
-        for (unsigned k = 0; k < tw_registers[b].n_leaves; k++)
-            if (tw_registers[a].leaves[i] == tw_registers[b].leaves[k])
-                return 1;
-    return 0;
-}
-
 /*
  * The symbolic register that stands where another kind of register is meant, or -1: 2D and 3D walks have the same
  * names, which the parser takes for each other.
@@ -188,7 +179,7 @@ static int misplaced(const struct tw_sched_reader *r, const struct tw_operation 
             continue;
         resolve(r, &ref, (uint16_t)alt->operands[i]);
         for (unsigned k = 0; ref.var < 0 && k < r->n_placeholders; k++)
-            if (overlap(ref.reg, r->placeholders[k].reg))
+            if (tw_sched_share_leaf(ref.reg, r->placeholders[k].reg))
                 return r->placeholders[k].var;
     }
     return -1;

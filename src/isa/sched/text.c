@@ -132,6 +132,15 @@ void tw_sched_set_leaves(uint64_t *set, int reg)
         set[tw_registers[reg].leaves[i] / 64] |= (uint64_t)1 << tw_registers[reg].leaves[i] % 64;
 }
 
+int tw_sched_share_leaf(int a, int b)
+{
+    for (unsigned i = 0; i < tw_registers[a].n_leaves; i++)
+        for (unsigned k = 0; k < tw_registers[b].n_leaves; k++)
+            if (tw_registers[a].leaves[i] == tw_registers[b].leaves[k])
+                return 1;
+    return 0;
+}
+
 /* ---- room */
 
 /* Room for one more of something; grows by doubling. */

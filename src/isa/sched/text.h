@@ -42,6 +42,8 @@ int tw_sched_find_label(const struct tw_sched_program *p, struct tw_sched_span n
 int tw_sched_find_var(const struct tw_sched_program *p, struct tw_sched_span name);
 /* Adds a register's leaves to a set. */
 void tw_sched_set_leaves(uint64_t *set, int reg);
+/* Whether two registers are the same one in part. */
+int tw_sched_share_leaf(int a, int b);
 /* Room for one more of something; NULL without memory. */
 void *tw_sched_grow(struct tw_sched_reader *r, void *array, uint32_t n, uint32_t *room, size_t size);
 /* A new symbolic register; NULL after a fault or without memory. */
