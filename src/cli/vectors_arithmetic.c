@@ -69,7 +69,7 @@ int tw_vectors_int_mac(const struct tw_vectors *vectors, const struct tw_table *
         struct tw_instruction_call call;
         const struct integer_shape *s = find_shape(tw_table_field(table, row, shape));
         if (s == NULL) {
-            tw_report_skip(report, 1, "a matrix shape that is not known");
+            tw_report_fail(report, tw_table_field(table, row, id), "a product", "a matrix shape that is not known");
             continue;
         }
         if (tw_field_lanes(tw_table_field(table, row, a), s->digits, factor1, 64) != s->elements_a ||

@@ -19,8 +19,11 @@
 struct tw_batch_point {
     struct tw_field id;
     const char *unknown;              /* why what it stores cannot be compared; NULL: it can */
+    uint8_t is_fault;                 /* not because something is not modelled: an operation failed */
     char reason[TW_SKIP_REASON_SIZE]; /* why an operation of it was left out; "": none was */
 };
+
+enum tw_left_out { TW_NOT_LEFT_OUT, TW_NOT_MODELLED = 1, TW_FAILED = 2 };
 
 /* One operation of the programme. */
 struct tw_batch_operation {
@@ -28,7 +31,7 @@ struct tw_batch_operation {
     uint32_t size;
     size_t point;
     struct tw_bundle bundle;
-    uint8_t is_left_out; /* a nop runs in its place */
+    uint8_t is_left_out; /* enum tw_left_out: a nop runs in its place */
 };
 
 struct tw_batch {
@@ -50,8 +53,9 @@ void tw_batch_close(struct tw_batch *batch);
 
 /*
  * Runs the batch from reset with an input; memory is TW_BATCH_MEMORY bytes and holds what the points wrote afterwards.
- * An operation that the emulator does not model is left out, and the batch runs again: points that store what depends
- * on it get a reason in `unknown`. Fails with TW_E_MEMORY, or what a core says of itself.
+ * An operation that the emulator does not model, or that fails (points with unknown pointers do), is left out, and the
+ * batch runs again: points that store what depends on it get a reason in `unknown`. Fails with TW_E_MEMORY, or what a
+ * core says of itself.
  */
 int tw_batch_run(const struct tw_vectors *vectors, struct tw_batch *batch, const unsigned char *input, size_t size,
                  unsigned char *memory, struct tw_error *err);

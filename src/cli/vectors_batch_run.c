@@ -13,27 +13,28 @@
 #define LEAVES_MAX TW_R_COUNT
 
 static const char depends[] = "depends on the result of an operation that is not modelled";
+static const char depends_on_failed[] = "depends on the result of an operation that failed";
 
-/* ---- registers whose value is not known */
+/* ---- registers whose value is not known, and why: the sum of enum tw_left_out */
 
-static void mark(unsigned char unknown[TW_R_COUNT], uint16_t reg, int value)
+static void mark(unsigned char unknown[TW_R_COUNT], uint16_t reg, unsigned why)
 {
     for (unsigned i = 0; i < tw_registers[reg].n_leaves; i++)
-        unknown[tw_registers[reg].leaves[i]] = (unsigned char)value;
+        unknown[tw_registers[reg].leaves[i]] = (unsigned char)why;
 }
 
-static int is_unknown(const unsigned char unknown[TW_R_COUNT], uint16_t reg)
+static unsigned is_unknown(const unsigned char unknown[TW_R_COUNT], uint16_t reg)
 {
+    unsigned why = 0;
     for (unsigned i = 0; i < tw_registers[reg].n_leaves; i++)
-        if (unknown[tw_registers[reg].leaves[i]])
-            return 1;
-    return 0;
+        why |= unknown[tw_registers[reg].leaves[i]];
+    return why;
 }
 
-static int reads_unknown(const struct tw_operation *op, const unsigned char unknown[TW_R_COUNT])
+static unsigned reads_unknown(const struct tw_operation *op, const unsigned char unknown[TW_R_COUNT])
 {
     const struct tw_instruction *info = &tw_instructions[op->instruction];
-    int found = 0;
+    unsigned found = 0;
     for (unsigned k = 0; k < info->n_operands; k++)
         if (info->operands[k].kind == TW_OPERAND_REGISTER && info->operands[k].role != TW_OPERAND_OUT)
             found |= is_unknown(unknown, (uint16_t)op->operands[k]);
@@ -42,17 +43,23 @@ static int reads_unknown(const struct tw_operation *op, const unsigned char unkn
     return found;
 }
 
-static void mark_outputs(const struct tw_operation *op, unsigned char unknown[TW_R_COUNT], int value)
+static void mark_outputs(const struct tw_operation *op, unsigned char unknown[TW_R_COUNT], unsigned why)
 {
     const struct tw_instruction *info = &tw_instructions[op->instruction];
     for (unsigned k = 0; k < info->n_operands; k++)
         if (info->operands[k].kind == TW_OPERAND_REGISTER && info->operands[k].role == TW_OPERAND_OUT)
-            mark(unknown, (uint16_t)op->operands[k], value);
+            mark(unknown, (uint16_t)op->operands[k], why);
 }
 
 static int is_store(const struct tw_operation *op)
 {
     return (tw_instructions[op->instruction].flags & TW_FLAG_STORE) != 0;
+}
+
+static void note_dependent(struct tw_batch_point *point, unsigned why)
+{
+    point->is_fault |= (why & TW_FAILED) != 0;
+    point->unknown = point->reason[0] != '\0' ? point->reason : point->is_fault ? depends_on_failed : depends;
 }
 
 /*
@@ -68,11 +75,9 @@ static void find_dependents(struct tw_batch *batch)
             const struct tw_operation *op = &o->bundle.op[slot];
             if (!(o->bundle.slots >> slot & 1u))
                 continue;
-            int tainted = o->is_left_out || reads_unknown(op, unknown);
-            if (tainted && is_store(op) && o->point < batch->n_points) {
-                struct tw_batch_point *point = &batch->points[o->point];
-                point->unknown = point->reason[0] != '\0' ? point->reason : depends;
-            }
+            unsigned tainted = o->is_left_out | reads_unknown(op, unknown);
+            if (tainted && is_store(op) && o->point < batch->n_points)
+                note_dependent(&batch->points[o->point], tainted);
             mark_outputs(op, unknown, tainted);
         }
     }
@@ -146,7 +151,7 @@ static int leave_out(struct tw_batch *batch, uint32_t address, const struct tw_e
         if (o->address != address || o->is_left_out || o->point >= batch->n_points)
             continue;
         struct tw_batch_point *point = &batch->points[o->point];
-        o->is_left_out = 1;
+        o->is_left_out = why->code == TW_E_UNSUPPORTED ? TW_NOT_MODELLED : TW_FAILED;
         snprintf(point->reason, sizeof point->reason, "%.*s", TW_SKIP_REASON_SIZE - 1,
                  sentence != NULL ? sentence + 2 : why->text);
         return 1;
@@ -187,7 +192,7 @@ int tw_batch_run(const struct tw_vectors *vectors, struct tw_batch *batch, const
     for (size_t i = 0; i < batch->n_points; i++)
         batch->points[i] = (struct tw_batch_point){.id = batch->points[i].id};
     for (size_t i = 0; i < batch->n_operations; i++)
-        batch->operations[i].is_left_out = 0;
+        batch->operations[i].is_left_out = TW_NOT_LEFT_OUT;
     options.windows[TW_WINDOW_OWN] = memory;
     int code = tw_core_create(&options, &core, err);
     while (code == TW_OK && again)

@@ -116,7 +116,7 @@ int tw_vectors_chain(const struct tw_vectors *vectors, const struct tw_table *ta
         }
         const char *unknown = run_chain(vectors, tw_table_field(table, row, intrinsics_column), cell);
         if (unknown != NULL)
-            tw_report_skip(report, 1, unknown);
+            tw_report_fail(report, name, "a result", unknown);
         else
             tw_report_lanes(report, name, 8, (unsigned)size, expected, cell);
     }

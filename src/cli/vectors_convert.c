@@ -126,11 +126,12 @@ int tw_vectors_resize(const struct tw_vectors *vectors, const struct tw_table *t
         unsigned char data[128] = {0};
         struct tw_instruction_call call;
         if (kind == NULL) {
-            tw_report_skip(report, 1, "an operation that is not known");
+            tw_report_fail(report, name, "a result", "an operation that is not known");
             continue;
         }
-        tw_field_decimal(tw_table_field(table, row, rnd), &rounding); /* "-" where it does not matter */
-        if (!tw_field_decimal(tw_table_field(table, row, sat), &saturation) ||
+        struct tw_field rounds = tw_table_field(table, row, rnd); /* "-" where it does not matter */
+        if ((!tw_field_is(rounds, "-") && !tw_field_decimal(rounds, &rounding)) ||
+            !tw_field_decimal(tw_table_field(table, row, sat), &saturation) ||
             (kind->has_shift && !tw_field_decimal(tw_table_field(table, row, shift), &amount)) ||
             !tw_field_hex(tw_table_field(table, row, in), &input) ||
             !tw_field_hex(tw_table_field(table, row, out), &expected)) {

@@ -44,7 +44,7 @@ static int find_path(const struct tw_vectors *vectors, const char *name, char pa
             return TW_OK;
         }
     }
-    return tw_fail(err, TW_E_NOT_FOUND, "%s is not there", name);
+    return tw_fail(err, TW_E_NOT_FOUND, "%s is not there; --programs names another folder that has it", name);
 }
 
 static int open_table(const struct tw_vectors *vectors, const char *name, struct tw_table *table, struct tw_error *err)
@@ -95,14 +95,19 @@ static int same_field(struct tw_field a, struct tw_field b)
     return a.size == b.size && memcmp(a.text, b.text, a.size) == 0;
 }
 
-/* Bytes of a result: pairs of digits; any other pair is a byte that cannot be compared. Returns how many, or -1. */
+/*
+ * Bytes of a result: pairs of digits; ".." (not written) and "??" (not reproducible) cannot be compared. Returns how
+ * many there are; -1 when the field is something else.
+ */
 static int read_bytes(struct tw_field field, unsigned char bytes[POINT_BYTES_MAX], unsigned char known[POINT_BYTES_MAX])
 {
-    if (field.size % 2 != 0 || field.size / 2 > POINT_BYTES_MAX)
+    if (field.size == 0 || field.size % 2 != 0 || field.size / 2 > POINT_BYTES_MAX)
         return -1;
     for (size_t i = 0; i < field.size / 2; i++) {
         struct tw_field pair = {field.text + 2 * i, 2};
         known[i] = tw_field_bytes(pair, bytes + i, 1) == 1;
+        if (!known[i] && !tw_field_is(pair, "..") && !tw_field_is(pair, "??"))
+            return -1;
     }
     return (int)(field.size / 2);
 }
@@ -155,18 +160,30 @@ static const struct tw_batch_point *find_point(const struct suite *s, const stru
     return NULL;
 }
 
+/* Skips a result that depends on what nobody knows. */
+static int skip_unknown(const struct suite *s, struct tw_vectors_report *report, size_t row)
+{
+    struct tw_field state = tw_table_field(s->results, row, s->state);
+    if (memchr(state.text, '!', state.size) == NULL)
+        return 0;
+    tw_report_skip(report, 1, unknown_register);
+    return 1;
+}
+
 static void check_result(struct suite *s, const struct tw_batch *batch, const unsigned char *memory,
                          struct tw_vectors_report *report, size_t row)
 {
-    struct tw_field id = tw_table_field(s->results, row, s->id), state = tw_table_field(s->results, row, s->state);
+    struct tw_field id = tw_table_field(s->results, row, s->id);
     int64_t offset = 0;
-    if (memchr(state.text, '!', state.size) != NULL) {
-        tw_report_skip(report, 1, unknown_register);
+    if (skip_unknown(s, report, row))
         return;
-    }
     const struct tw_batch_point *point = find_point(s, batch, tw_table_field(s->results, row, s->point), &offset);
     if (point == NULL || offset < 0 || offset >= TW_BATCH_OUTPUT_MAX) {
         tw_report_fail(report, id, "a point of a programme", "no such point");
+        return;
+    }
+    if (point->unknown != NULL && point->is_fault) {
+        tw_report_fail(report, id, "a result", point->unknown);
         return;
     }
     if (point->unknown != NULL) {
@@ -221,6 +238,12 @@ static int run_batch(const struct tw_vectors *vectors, struct suite *s, size_t r
     return code;
 }
 
+static void fail_result(const struct suite *s, size_t row, struct tw_vectors_report *report, const char *sentence)
+{
+    if (!skip_unknown(s, report, row))
+        tw_report_fail(report, tw_table_field(s->results, row, s->id), "a result", sentence);
+}
+
 /* A run that breaks off is a failure of each of its results. */
 static void fail_batch(const struct suite *s, size_t row, struct tw_vectors_report *report, const char *sentence)
 {
@@ -228,7 +251,7 @@ static void fail_batch(const struct suite *s, size_t row, struct tw_vectors_repo
     for (size_t i = 0; i < s->results->n_rows; i++) {
         if (!belongs(s, i, name, run) || s->handled[i])
             continue;
-        tw_report_fail(report, tw_table_field(s->results, i, s->id), "a result", sentence);
+        fail_result(s, i, report, sentence);
         s->handled[i] = 1;
     }
 }
@@ -249,7 +272,7 @@ static int run_suite(const struct tw_vectors *vectors, struct suite *s, struct t
     }
     for (size_t i = 0; i < s->results->n_rows; i++)
         if (!s->handled[i])
-            tw_report_skip(report, 1, "a run that " BATCHES_FILE " does not list");
+            fail_result(s, i, report, "a run that " BATCHES_FILE " does not list");
     if (s->n_aside > 0)
         tw_note("%s: %zu compared though an operation that is not modelled was left out: they do not depend on it",
                 report->file, s->n_aside);
