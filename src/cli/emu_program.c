@@ -48,7 +48,8 @@ static int not_found(const struct tw_view *file, const struct tw_kernel_metadata
     if (used == 0)
         return tw_view_fail(file, 0, TW_E_NOT_FOUND, err, "no kernel of this xclbin has a PDI");
     if (kernel == NULL)
-        return tw_view_fail(file, 0, TW_E_NOT_FOUND, err, "several kernels have a PDI; name one of %s", names);
+        return tw_view_fail(file, 0, TW_E_NOT_FOUND, err, "several kernels have a PDI; choose with --kernel: %s",
+                            names);
     return tw_view_fail(file, 0, TW_E_NOT_FOUND, err, "no kernel '%s' has a PDI; there is %s", kernel, names);
 }
 

@@ -27,6 +27,8 @@ struct tw_host_memory {
      * the DMA reports as an AXI error. What it gives stays valid while the array runs.
      */
     unsigned char *(*find)(void *arg, uint64_t address, uint64_t size, int write);
+    /* Says where an address lies at which there is nothing, for the sentence of the error; NULL: nobody can say. */
+    void (*describe)(void *arg, uint64_t address, char *text, size_t size);
 };
 
 struct tw_array_options {

@@ -272,8 +272,12 @@ static void failures_say_what(void **state)
 {
     const struct bench *b = *state;
     const struct folder *f = &b->folder;
-    char missing[2 * FOLDER_PATH];
+    char missing[2 * FOLDER_PATH], short_in[2 * FOLDER_PATH + 8], short_out[2 * FOLDER_PATH + 8];
     folder_path(f, "missing", missing);
+    folder_put(f, "short", b->data, 40);
+    folder_path(f, "short", short_in + 3);
+    memcpy(short_in, "in:", 3);
+    snprintf(short_out, sizeof short_out, "out:8:%s", missing);
     assert_fails(RUN(f, "run", missing), 1, "missing");
     assert_fails(RUN(f, "run", b->pdi, "--insts", missing), 1, "missing");
     assert_fails(RUN(f, "run", b->control), 1, "neither an xclbin nor a PDI");
@@ -281,7 +285,12 @@ static void failures_say_what(void **state)
     assert_fails(RUN(f, "run", b->pdi, "--kernel", "DPU"), 1, "no kernels");
     assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in), 1,
                  "operation 1 (DDR_PATCH): the control code uses buffer argument 1, but the command has 1");
-    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", "none"), 1, "AXI");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", "none"), 1,
+                 "(AXI decode error): 0x80000000, before all buffers");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", short_in, "--arg", b->out), 1,
+                 ", byte 40 of a buffer of 40 bytes");
+    assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", short_out), 1,
+                 ", byte 8 of a buffer of 8 bytes");
     assert_fails(RUN(f, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out, "--limit", "30300"), 1,
                  "limit of cycles");
     assert_fails(RUN(f, "run", b->pdi, "--trace", "/nowhere/trace.json"), 1, "/nowhere/trace.json");

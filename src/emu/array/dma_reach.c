@@ -62,6 +62,20 @@ static void flip_bits(const struct tw_array *a, uint32_t *words, uint32_t n)
         words[i] = tw_fault_word(a->options.faults, words[i]);
 }
 
+static int fail_host(struct tw_array *a, struct tw_dma_engine *e, uint64_t address)
+{
+    const struct tw_host_memory *host = &a->options.host;
+    char name[40], where[80] = "";
+    tw_dma_name(e, name, sizeof name);
+    if (host->describe != NULL)
+        host->describe(host->arg, address, where, sizeof where);
+    e->sticky |= TW_DMA_AXI_DECODE_ERROR;
+    tw_array_fault(a, TW_E_ARGUMENT,
+                   "%s, descriptor %u, there is no memory at the device address (AXI decode error): 0x%llx%s%s", name,
+                   e->number, (unsigned long long)address, where[0] != '\0' ? ", " : "", where);
+    return -1;
+}
+
 /* A run may go from one of the host's buffers into the next. */
 static int copy_host(struct tw_array *a, struct tw_dma_engine *e, uint64_t address, uint32_t *words, uint32_t n)
 {
@@ -79,8 +93,7 @@ static int copy_host(struct tw_array *a, struct tw_dma_engine *e, uint64_t addre
     for (uint32_t i = 0; i < n; i++, address += 4) {
         unsigned char *one = host->find != NULL ? host->find(host->arg, address, 4, write) : NULL;
         if (one == NULL)
-            return fail(a, e, TW_DMA_AXI_DECODE_ERROR, "there is no memory at the device address (AXI decode error)",
-                        address);
+            return fail_host(a, e, address);
         copy_words(e, one, words + i, 4);
     }
     return 0;

@@ -3,6 +3,7 @@
 #include "emu/firmware.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -91,7 +92,18 @@ static unsigned char *find(void *arg, uint64_t address, uint64_t size, int write
     return offset <= b->size && size <= b->size - offset ? b->bytes + offset : NULL;
 }
 
+/* A tw_host_memory's describe: most such addresses lie behind a buffer that is too short. */
+static void describe(void *arg, uint64_t address, char *text, size_t size)
+{
+    const struct buffer *b = address < TW_HOST_OFFSET ? NULL : buffer_at(arg, address - TW_HOST_OFFSET);
+    if (b == NULL)
+        snprintf(text, size, "before all buffers");
+    else
+        snprintf(text, size, "byte %" PRIu64 " of a buffer of %" PRIu64 " bytes", address - TW_HOST_OFFSET - b->address,
+                 b->size);
+}
+
 struct tw_host_memory tw_buffers_host(struct tw_buffers *buffers)
 {
-    return (struct tw_host_memory){buffers, find};
+    return (struct tw_host_memory){buffers, find, describe};
 }

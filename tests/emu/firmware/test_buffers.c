@@ -62,6 +62,32 @@ static void nothing_elsewhere(void **state)
     tw_buffers_free(buffers);
 }
 
+static void assert_described(const struct tw_host_memory *host, uint64_t address, const char *expected)
+{
+    char text[80];
+    host->describe(host->arg, address, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void tells_where_addresses_lie(void **state)
+{
+    (void)state;
+    struct tw_buffers *buffers;
+    uint64_t a, b;
+    unsigned char *bytes;
+    struct tw_error err = {0};
+    assert_int_equal(tw_buffers_create(&buffers, &err), 0);
+    struct tw_host_memory host = tw_buffers_host(buffers);
+    assert_described(&host, TW_HOST_OFFSET, "before all buffers");
+    assert_int_equal(tw_buffers_add(buffers, 40, &a, &bytes, &err), 0);
+    assert_int_equal(tw_buffers_add(buffers, 4096, &b, &bytes, &err), 0);
+    assert_described(&host, 0, "before all buffers");
+    assert_described(&host, a + TW_HOST_OFFSET - 4, "before all buffers");
+    assert_described(&host, a + TW_HOST_OFFSET + 40, "byte 40 of a buffer of 40 bytes");
+    assert_described(&host, b + TW_HOST_OFFSET + 8192, "byte 8192 of a buffer of 4096 bytes");
+    tw_buffers_free(buffers);
+}
+
 static void limits(void **state)
 {
     (void)state;
@@ -85,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_two_gibibytes_above),
         cmocka_unit_test(nothing_elsewhere),
+        cmocka_unit_test(tells_where_addresses_lie),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
