@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "emu/trace.h"
 #include "emu/unknown.h"
+#include "npu1/dma.h"
 #include "npu1/tile.h"
 
 #include <stddef.h>
@@ -83,6 +84,9 @@ int tw_array_wait_register(struct tw_array *array, uint32_t address, uint32_t ma
 /* Lets the array run until nothing moves: returns 0 when all work is done, else as tw_array_wait_token. */
 int tw_array_drain(struct tw_array *array, uint64_t until, struct tw_error *err);
 
+/* What a core waits for. */
+enum tw_stall { TW_STALL_LOCK, TW_STALL_STREAM, TW_STALL_CASCADE, TW_STALL_REGISTER, TW_STALLS };
+
 /*
  * What happened in a tile since the array was made. Bundles and stalls are of its core; words of all its DMA channels:
  * into memory (S2MM) and out of it (MM2S).
@@ -90,7 +94,9 @@ int tw_array_drain(struct tw_array *array, uint64_t until, struct tw_error *err)
 struct tw_tile_counts {
     uint64_t bundles, bank_stalls, request_stalls;
     uint64_t words_in, words_out;
-    uint8_t enabled, done; /* the core, now */
+    uint8_t enabled, done;                  /* the core, now */
+    uint64_t stalls[TW_STALLS];             /* request_stalls, and what a core that waits now has waited so far */
+    uint64_t words[2][TW_DMA_CHANNELS_MAX]; /* by direction (S2MM, MM2S) and channel */
 };
 /* Fails with TW_E_ARGUMENT for a tile that is not there. */
 int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row, struct tw_tile_counts *counts);

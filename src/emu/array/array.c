@@ -37,6 +37,8 @@ int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row,
     if (t == NULL)
         return TW_E_ARGUMENT;
     for (unsigned c = 0; c < t->n_channels; c++) {
+        counts->words[TW_S2MM][c] = t->channels[TW_S2MM][c].words;
+        counts->words[TW_MM2S][c] = t->channels[TW_MM2S][c].words;
         counts->words_in += t->channels[TW_S2MM][c].words;
         counts->words_out += t->channels[TW_MM2S][c].words;
     }
@@ -46,6 +48,7 @@ int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row,
     counts->bundles = core.bundles;
     counts->bank_stalls = core.bank_stalls;
     counts->request_stalls = core.request_stalls;
+    tw_core_seat_stalls(array, t, counts->stalls);
     counts->enabled = t->seat.enabled;
     counts->done = t->seat.done;
     return 0;

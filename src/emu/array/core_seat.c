@@ -5,6 +5,8 @@
 #include "emu/fault.h"
 #include "npu1_registers.h"
 
+#include <string.h>
+
 /* Bits of Core_Status (AM025) behind the two of Core_Control. */
 enum status {
     STATUS_LOCK_STALL = 6, /* south; west, north, own follow */
@@ -159,6 +161,33 @@ static int serve(struct tw_array *a, struct tw_tile *t, const struct tw_core_req
     return 0;
 }
 
+static enum tw_stall kind_of(const struct tw_core_request *r)
+{
+    switch (r->kind) {
+    case TW_REQUEST_STREAM_READ:
+    case TW_REQUEST_STREAM_WRITE:
+        return TW_STALL_STREAM;
+    case TW_REQUEST_CASCADE_READ:
+    case TW_REQUEST_CASCADE_WRITE:
+        return TW_STALL_CASCADE;
+    case TW_REQUEST_TILE_READ:
+    case TW_REQUEST_TILE_WRITE:
+        return TW_STALL_REGISTER;
+    default:
+        return TW_STALL_LOCK;
+    }
+}
+
+void tw_core_seat_stalls(const struct tw_array *array, const struct tw_tile *tile, uint64_t stalls[TW_STALLS])
+{
+    const struct tw_core_seat *seat = &tile->seat;
+    memcpy(stalls, seat->stalls, sizeof seat->stalls);
+    if (!seat->asks || !seat->waits)
+        return;
+    const struct tw_core_request *r = tw_core_request(seat->core);
+    stalls[kind_of(r)] += array->now - r->cycle;
+}
+
 /* The core's request has come up: answers it, or leaves it waiting. Returns 1 when the core can go on. */
 static int handle_request(struct tw_array *a, struct tw_tile *t)
 {
@@ -179,6 +208,7 @@ static int handle_request(struct tw_array *a, struct tw_tile *t)
     if (answer.cycle < request.cycle)
         answer.cycle = request.cycle;
     tw_trace_core_answered(a, t, answer.cycle);
+    seat->stalls[kind_of(&request)] += answer.cycle - request.cycle;
     seat->asks = seat->waits = 0;
     tw_core_answer(seat->core, &answer);
     return 1;

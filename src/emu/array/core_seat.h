@@ -2,6 +2,7 @@
 #ifndef TW_EMU_ARRAY_CORE_SEAT_H
 #define TW_EMU_ARRAY_CORE_SEAT_H
 
+#include "emu/array.h"
 #include "emu/array/stream.h"
 #include "emu/core.h"
 
@@ -21,11 +22,12 @@ struct tw_core_seat {
     char name[24];
     uint16_t actor;
     uint8_t enabled, in_reset, done, failed;
-    uint8_t asks;    /* its request has not been answered */
-    uint8_t waits;   /* and could not be answered when it came up */
-    uint8_t hangs;   /* and never will be: a fault on purpose */
-    uint8_t granted; /* the lock that it waited for */
-    unsigned life;   /* counts resets */
+    uint8_t asks;               /* its request has not been answered */
+    uint8_t waits;              /* and could not be answered when it came up */
+    uint8_t hangs;              /* and never will be: a fault on purpose */
+    uint8_t granted;            /* the lock that it waited for */
+    unsigned life;              /* counts resets */
+    uint64_t stalls[TW_STALLS]; /* cycles that answered requests took */
     struct tw_stream *out;
     struct tw_sink in;
     struct tw_cascade cascade;
@@ -38,6 +40,8 @@ struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct t
 /* A write of Core_Control. */
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
 int tw_core_seat_is_running(const struct tw_core_seat *seat);
+/* Cycles that its requests have taken, with what the present one has waited so far. */
+void tw_core_seat_stalls(const struct tw_array *array, const struct tw_tile *tile, uint64_t stalls[TW_STALLS]);
 uint32_t tw_core_seat_status(const struct tw_core_seat *seat);
 
 /*
