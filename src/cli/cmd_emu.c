@@ -207,11 +207,11 @@ static int run(struct request *r)
         code = code == TW_OK ? written : code;
     }
     if (code == TW_OK)
+        code = check_faults(w, &err);
+    if (code == TW_OK)
         code = tw_emu_arguments_save(&r->arguments, &err);
     if (code == TW_OK)
         code = print_report(w, r, &err);
-    if (code == TW_OK)
-        code = check_faults(w, &err);
     work_free(w);
     free(w);
     if (code < 0)

@@ -15,7 +15,7 @@
 enum tw_fault_kind {
     TW_FAULT_TOKEN,   /* a task-complete token that reaches the firmware is dropped */
     TW_FAULT_BIT,     /* one bit of a 32-bit word that a shim's DMA writes to the host is flipped */
-    TW_FAULT_CORE,    /* a core's request for a lock, a stream or a cascade: the core hangs there until it is reset */
+    TW_FAULT_CORE,    /* a core's request, as for a lock or a stream: it hangs there until it is reset */
     TW_FAULT_CONTEXT, /* a new context is refused */
     TW_FAULT_MEMORY,  /* an allocation for a buffer, a context, or a context's array fails */
     TW_FAULT_KINDS

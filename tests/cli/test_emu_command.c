@@ -316,6 +316,7 @@ static void faults_on_purpose(void **state)
         struct finished r = RUN(&b->folder, "run", b->pdi, "--insts", b->control, "--arg", b->in, "--arg", b->out);
         unsetenv("TILEWRIGHT_EMU_FAULT");
         assert_int_equal(r.code, 1);
+        assert_null(folder_get(&b->folder, "out", NULL));
         if (strstr(r.err, faults[i].sentence) == NULL)
             fail_msg("'%s' is not in: %s", faults[i].sentence, r.err);
         program_release(&r);

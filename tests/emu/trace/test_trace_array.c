@@ -1,5 +1,6 @@
 /* The trace of an array at work: a core with its DMA and locks, between two shim channels. */
 #include "emu/array/board_fifo.h"
+#include "emu/array/board_program.h"
 #include "emu/core.h"
 #include "emu/trace/chrome.h"
 #include "emu/trace/trace_json.h"
@@ -10,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -137,6 +139,69 @@ static void channels(void **state)
     json_decref(trace);
 }
 
+/* The last thing that a core does. */
+static const char *last_of(const json_t *trace, const char *process, char name[80])
+{
+    struct trace_place place = trace_place(trace, process, "core");
+    size_t at = 0;
+    for (const json_t *e; (e = trace_next(trace, place, &at)) != NULL;)
+        snprintf(name, 80, "%s", trace_name(e));
+    return name;
+}
+
+/* Four cores that stand still, each for another reason, one that is done and one that was disabled. */
+static void what_cores_wait_for(void **state)
+{
+    static const char *const programs[6] = {
+        ".foreign\n.text\n .rept 12\n nop\n.endr\n mov r0, SS\n nop\n",
+        ".foreign\n.text\n .rept 400\n mov ms, r0\n nop\n nop\n.endr\n",
+        ".foreign\n.text\n nop\n nop\n vmov x1, SCD\n nop\n nop\n nop\n nop\n",
+        ".foreign\n.text\n .rept 6\n vmov MCD, x0\n nop\n nop\n.endr\n done\n nop\n nop\n",
+        ".foreign\n.text\n nop\n nop\n done\n nop\n nop\n nop\n",
+        ".foreign\n.text\n begin:\n nop\n j #begin\n nop\n nop\n nop\n nop\n nop\n",
+    };
+    static const char *const ends[6] = {
+        "waits for words from its stream",
+        "waits for room in its stream",
+        "waits for its cascade input",
+        "waits for its cascade output",
+        "running",
+        "running",
+    };
+    static const char *const names[6] = {"core (0, 2)", "core (0, 3)", "core (0, 4)",
+                                         "core (1, 3)", "core (0, 5)", "core (1, 5)"};
+    static const unsigned places[6][2] = {{0, 2}, {0, 3}, {0, 4}, {1, 3}, {0, 5}, {1, 5}};
+    struct bench b;
+    char name[80];
+    (void)state;
+    set_up(&b, 0);
+    board_free(b.board);
+    b.board = board_make(&(struct tw_array_options){.columns = 2, .trace = tw_trace_record_hook(b.record)});
+    for (size_t i = 0; i < 6; i++) {
+        put_program(b.board, places[i][0], places[i][1], programs[i]);
+        start_core(b.board, places[i][0], places[i][1]);
+    }
+    assert_int_equal(tw_array_advance(b.board->array, 3000, &b.board->err), 0);
+    put(b.board, 1, 5, TW_CORE_CONTROL, 0);
+    assert_int_equal(tw_array_advance(b.board->array, 4000, &b.board->err), 0);
+    char *text = write_trace(&b, 1);
+    json_t *trace = trace_read(text);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(last_of(trace, names[i], name), ends[i]);
+    for (size_t i = 4; i < 6; i++) {
+        size_t at = 0;
+        const json_t *run = trace_next(trace, trace_place(trace, names[i], "core"), &at);
+        struct tw_tile_counts counts;
+        assert_int_equal(tw_array_counts(b.board->array, places[i][0], places[i][1], &counts), 0);
+        assert_int_equal(trace_number(run, "bundles"), counts.bundles);
+        assert_null(json_object_get(json_object_get(run, "args"), "unfinished"));
+        assert_in_range(trace_end(run), i == 4 ? 1 : 3000 * 1000, i == 4 ? 100 * 1000 : 3600 * 1000);
+    }
+    json_decref(trace);
+    free(text);
+    tear_down(&b);
+}
+
 /* Every lock of the program goes up and down by one; the token is the only one. */
 static void locks_and_tokens(void **state)
 {
@@ -258,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_core),
         cmocka_unit_test(channels),
+        cmocka_unit_test(what_cores_wait_for),
         cmocka_unit_test(locks_and_tokens),
         cmocka_unit_test(times_follow_the_clock),
         cmocka_unit_test(the_same_every_time),
