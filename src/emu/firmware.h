@@ -91,15 +91,43 @@ enum tw_command_count {
 
 extern const char *const tw_command_count_names[TW_COMMAND_COUNTS];
 
+/* What the array did while a command ran. */
+struct tw_usage {
+    uint64_t read_bytes, write_bytes; /* of the host's memory, by all shims */
+    uint64_t core_cycles;             /* of the core that was busy most: its bundles and stalls for banks */
+    uint64_t channel_words;           /* of the DMA channel that moved most */
+};
+
+/*
+ * What bounds a command's time. Its cycles are those of the launch, of control code, and of waiting for the array: the
+ * largest part says. When that is waiting, the bound is what was busy most: the DDR (cycles that its bytes take at the
+ * rates of emu/cycles.h), a stream (a word a cycle of the busiest DMA channel) or the busiest core. When none of them
+ * was busy for half of the waiting time, all wait for each other: locks.
+ */
+enum tw_bound {
+    TW_BOUND_LAUNCH,
+    TW_BOUND_CONTROL,
+    TW_BOUND_DDR,
+    TW_BOUND_STREAM,
+    TW_BOUND_CORE,
+    TW_BOUND_LOCKS,
+    TW_BOUNDS
+};
+
+extern const char *const tw_bound_names[TW_BOUNDS];
+
 /* What a command did, as far as it came. */
 struct tw_command_report {
     enum tw_firmware_status status;
-    int loaded;           /* its PDI had to be loaded first */
-    uint64_t cycles;      /* from having the command to the end of its last operation */
-    uint64_t wait_cycles; /* of these, waiting for tokens and registers */
-    uint64_t tokens;      /* that were waited for */
-    uint64_t operations;  /* done */
+    int loaded;             /* its PDI had to be loaded first */
+    uint64_t cycles;        /* from having the command to the end of its last operation */
+    uint64_t launch_cycles; /* of these, before the first operation and behind the first wait */
+    uint64_t wait_cycles;   /* of these, waiting for tokens and registers; what is left is control code */
+    uint64_t tokens;        /* that were waited for */
+    uint64_t operations;    /* done */
     uint64_t counts[TW_COMMAND_COUNTS];
+    struct tw_usage usage;
+    enum tw_bound bound;
 };
 
 /*

@@ -16,8 +16,8 @@ typedef int do_operation(struct tw_firmware *fw, const struct tw_control_op *op,
 
 static int do_nothing(struct tw_firmware *fw, const struct tw_control_op *op, struct tw_error *err)
 {
-    (void)fw, (void)op, (void)err;
-    return TW_OK;
+    (void)op;
+    return tw_firmware_pass(fw, TW_CYCLES_NOOP, err);
 }
 
 static int refuse(struct tw_firmware *fw, const struct tw_control_op *op, struct tw_error *err)
@@ -47,9 +47,7 @@ static int execute_op(struct tw_firmware *fw, const struct tw_control_op *op, st
     struct tw_error why = {0};
     struct tw_command_report *report = fw->report;
     tw_firmware_tell(fw, TW_TRACE_BEGIN, TW_TRACE_OPERATION, op->name, op->address, (int64_t)report->operations);
-    int code = tw_firmware_pass(fw, TW_CYCLES_OP, &why);
-    if (code == TW_OK)
-        code = operations[op->kind].run(fw, op, &why);
+    int code = operations[op->kind].run(fw, op, &why);
     if (code < 0)
         return tw_fail(err, code, "'%s', operation %" PRIu64 " (%s): %s", op->words.file, report->operations, op->name,
                        why.text);
@@ -106,7 +104,7 @@ int tw_firmware_execute(struct tw_firmware *fw, const struct tw_command *command
     int code = fw->unknown.launch_releases_reset ? release_cores(fw, err) : TW_OK;
     tw_firmware_tell(fw, TW_TRACE_BEGIN, TW_TRACE_LAUNCH, NULL, 0, 0);
     if (code == TW_OK)
-        code = tw_firmware_pass(fw, TW_CYCLES_LAUNCH, err);
+        code = tw_firmware_launch(fw, TW_CYCLES_LAUNCH, err);
     tw_firmware_tell_end(fw, TW_TRACE_END, TW_TRACE_LAUNCH);
     if (code < 0 || command->control_code.size == 0)
         return code;

@@ -1,6 +1,8 @@
 #include "emu/fault.h"
 #include "emu/firmware/state.h"
 #include "emu/firmware/tell.h"
+#include "emu/firmware/usage.h"
+
 #include <stdlib.h>
 
 /* What a fault does to a new context. */
@@ -124,8 +126,10 @@ static int run(struct tw_firmware *firmware, const struct tw_command *command, s
         return code;
     uint64_t begin = tw_array_clock(firmware->array);
     firmware->end = begin + limit;
+    tw_usage_begin(firmware);
     code = tw_firmware_execute(firmware, command, report, err);
     report->cycles = tw_array_clock(firmware->array) - begin;
+    tw_usage_end(firmware, report);
     if (code < 0 && report->status == TW_FIRMWARE_OK)
         report->status = TW_FIRMWARE_NO_ANSWER;
     return code;

@@ -26,6 +26,14 @@ int tw_firmware_pass(struct tw_firmware *fw, uint64_t cycles, struct tw_error *e
     return code == TW_OK && cycles > left ? tw_firmware_time_is_up(fw, err) : code;
 }
 
+int tw_firmware_launch(struct tw_firmware *fw, uint64_t cycles, struct tw_error *err)
+{
+    uint64_t begin = tw_array_clock(fw->array);
+    int code = tw_firmware_pass(fw, cycles, err);
+    fw->report->launch_cycles += tw_array_clock(fw->array) - begin;
+    return code;
+}
+
 /* Before a write that takes so many cycles; a queue register can only be the first one of a block that makes sense. */
 static int pass_before_write(struct tw_firmware *fw, uint64_t cycles, uint32_t address, struct tw_error *err)
 {
@@ -85,7 +93,7 @@ int tw_operation_wait(struct tw_firmware *fw, const struct tw_control_op *op, st
     fw->report->wait_cycles += tw_array_clock(fw->array) - begin;
     if (code == TW_OK && !fw->has_waited) {
         fw->has_waited = 1;
-        code = tw_firmware_pass(fw, TW_CYCLES_FIRST_WAIT, err);
+        code = tw_firmware_launch(fw, TW_CYCLES_FIRST_WAIT, err);
     }
     return code;
 }

@@ -15,6 +15,8 @@ int tw_operation_patch(struct tw_firmware *fw, const struct tw_control_op *op, s
 
 /* Lets `cycles` pass; fails with TW_E_LIMIT when the command's time is up. */
 int tw_firmware_pass(struct tw_firmware *fw, uint64_t cycles, struct tw_error *err);
+/* The same; the time counts as part of the launch. */
+int tw_firmware_launch(struct tw_firmware *fw, uint64_t cycles, struct tw_error *err);
 /* TW_E_LIMIT, with what waits for what. */
 int tw_firmware_time_is_up(const struct tw_firmware *fw, struct tw_error *err);
 

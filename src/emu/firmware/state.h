@@ -28,6 +28,7 @@ struct tw_firmware {
     struct tw_command_report *report;
     uint64_t end; /* the array's time when it has taken too long */
     int has_waited;
+    struct tw_tile_counts before[TW_FIRMWARE_COLUMNS][TW_NPU1_ROWS];
     struct tw_queue_writes queues[TW_FIRMWARE_COLUMNS][TW_NPU1_ROWS][2][TW_DMA_CHANNELS_MAX];
 };
 

@@ -133,6 +133,13 @@ int tw_array_drain(struct tw_array *array, uint64_t until, struct tw_error *err)
     return wait(array, until, err);
 }
 
+int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row, struct tw_tile_counts *counts)
+{
+    (void)array;
+    *counts = column == 1 && row < TW_NPU1_ROWS && fake.n > 0 ? fake.counts[row] : (struct tw_tile_counts){0};
+    return 0;
+}
+
 void tw_array_describe_waits(const struct tw_array *array, char *text, size_t size)
 {
     (void)array;

@@ -24,6 +24,7 @@ struct fake {
     uint64_t token_takes;           /* cycles until a token is there */
     int wait_code;                  /* what waits return */
     int busy;                       /* what status registers say of their channel */
+    struct tw_tile_counts counts[TW_NPU1_ROWS]; /* of column 1, once anything has been done; all others do nothing */
 };
 extern struct fake fake;
 

@@ -300,16 +300,16 @@ static void operations_take_time(void **state)
     control_poll(&b->control, 0x232004, 3, 1);
     assert_done(b);
 
-    uint64_t t = TW_CYCLES_LAUNCH + TW_CYCLES_OP + TW_CYCLES_WRITE;
+    uint64_t t = TW_CYCLES_LAUNCH + TW_CYCLES_WRITE;
     assert_event(0, FAKE_WRITE, t, 0x21f000, 5);
-    t += TW_CYCLES_OP + TW_CYCLES_MASK_WRITE;
+    t += TW_CYCLES_MASK_WRITE;
     assert_event(1, FAKE_MASK_WRITE, t, 0x1d200, 0xf00);
     assert_int_equal(fake.events[2].mask, 0x1f00);
-    t += TW_CYCLES_OP + TW_CYCLES_BLOCK_WRITE + 3 * TW_CYCLES_BLOCK_WRITE_WORD;
+    t += TW_CYCLES_BLOCK_WRITE + 3 * TW_CYCLES_BLOCK_WRITE_WORD;
     for (uint32_t i = 0; i < 3; i++)
         assert_event(2 + i, FAKE_WRITE, t, 0x1d000 + 4 * i, i + 1);
-    t += TW_CYCLES_OP;
-    t += TW_CYCLES_OP + TW_CYCLES_WAIT;
+    t += TW_CYCLES_NOOP;
+    t += TW_CYCLES_WAIT;
     assert_event(5, FAKE_POLL, t, 0x232004, 1);
     assert_int_equal(fake.events[6].mask, 3);
     assert_int_equal(b->report.cycles, t);
@@ -347,7 +347,7 @@ static void queue_writes_keep_their_distance(void **state)
         {S2MM_QUEUE, 0, {3050, 3050, 3050}},
         {MM2S_QUEUE, 1, {520, 520, 520}},
         {0x200000 | 0x1de04, 0, {3050, 3050, 3050}}, /* a core tile's S2MM 0 */
-        {BD, 0, {212, 212, 212}},                    /* no queue */
+        {BD, 0, {100, 100, 100}},                    /* no queue */
         {MM2S_QUEUE, 0, {1086, 3050, 3050}},         /* each command begins again */
     };
     struct bench *b = *state;
@@ -383,7 +383,7 @@ static void queues_of_channels_are_apart(void **state)
     control_write(&b->control, 1 << 25 | MM2S_QUEUE, 0);
     control_write(&b->control, MM2S_QUEUE + 8, 0);
     assert_done(b);
-    assert_int_equal(last(), TW_CYCLES_LAUNCH + 4 * (TW_CYCLES_OP + TW_CYCLES_WRITE));
+    assert_int_equal(last(), TW_CYCLES_LAUNCH + 4 * TW_CYCLES_WRITE);
 }
 
 /* ---- waits */
@@ -400,7 +400,7 @@ static void waits_name_who_sends(void **state)
     assert_done(b);
     uint64_t t = TW_CYCLES_LAUNCH;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        t += TW_CYCLES_OP + TW_CYCLES_WAIT;
+        t += TW_CYCLES_WAIT;
         assert_event(i, FAKE_TOKEN, t, cases[i].column << 25 | cases[i].row << 20, cases[i].actor);
         t += 500 + (i == 0 ? TW_CYCLES_FIRST_WAIT : 0);
     }
@@ -412,7 +412,61 @@ static void waits_name_who_sends(void **state)
     control_begin(&b->control);
     control_wait(&b->control, 0, 0, 1, 1, 0, 0);
     assert_done(b);
-    assert_int_equal(b->report.cycles, TW_CYCLES_LAUNCH + TW_CYCLES_OP + TW_CYCLES_WAIT + 500 + TW_CYCLES_FIRST_WAIT);
+    assert_int_equal(b->report.cycles, TW_CYCLES_LAUNCH + TW_CYCLES_WAIT + 500 + TW_CYCLES_FIRST_WAIT);
+}
+
+/* Runs 10 writes and a wait that takes so long; returns what bounds the command. */
+static enum tw_bound bound_of(struct bench *b, uint64_t wait)
+{
+    made_free(&b->control);
+    control_begin(&b->control);
+    for (int i = 0; i < 10; i++)
+        control_write(&b->control, 0x21f000, 5);
+    control_wait(&b->control, 0, 0, 1, 1, 0, 0);
+    fake.n = 0;
+    fake.token_takes = wait;
+    assert_done(b);
+    assert_int_equal(b->report.launch_cycles, TW_CYCLES_LAUNCH + TW_CYCLES_FIRST_WAIT);
+    assert_int_equal(b->report.wait_cycles, wait);
+    return b->report.bound;
+}
+
+static void what_bounds_a_command(void **state)
+{
+    enum { LONG = 100000 };
+    struct bench *b = *state;
+    assert_int_equal(bound_of(b, 100), TW_BOUND_LAUNCH);
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_LOCKS);
+    fake.counts[2] = (struct tw_tile_counts){.bundles = LONG / 2 - 1000, .bank_stalls = 999};
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_LOCKS);
+    fake.counts[2].bank_stalls++;
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_CORE);
+    assert_int_equal(b->report.usage.core_cycles, LONG / 2);
+    fake.counts[1].words[TW_MM2S][5] = fake.counts[1].words_out = LONG / 2 + 1;
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_STREAM);
+    assert_int_equal(b->report.usage.channel_words, LONG / 2 + 1);
+    assert_int_equal(b->report.usage.read_bytes, 0);
+    fake.counts[0].words_out = 4 * (LONG / 2 + 1);
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_DDR); /* 16 bytes a cycle */
+    assert_int_equal(b->report.usage.read_bytes, 16 * (LONG / 2 + 1));
+    fake.counts[0].words_out = fake.counts[0].words_in = 3 * (LONG / 2 + 1); /* 24 both ways, of 21 */
+    assert_int_equal(bound_of(b, LONG), TW_BOUND_DDR);
+    assert_int_equal(b->report.usage.write_bytes, 12 * (LONG / 2 + 1));
+    for (int i = 0; i < TW_BOUNDS; i++)
+        assert_non_null(tw_bound_names[i]);
+}
+
+static void control_code_bounds_a_command(void **state)
+{
+    struct bench *b = *state;
+    for (unsigned i = 0; i < TW_CYCLES_LAUNCH / TW_CYCLES_WRITE; i++)
+        control_write(&b->control, 0x21f000, 5);
+    assert_done(b);
+    assert_int_equal(b->report.bound, TW_BOUND_LAUNCH);
+    control_write(&b->control, 0x21f000, 5);
+    assert_done(b);
+    assert_int_equal(b->report.bound, TW_BOUND_CONTROL);
+    assert_int_equal(b->report.usage.core_cycles, 0);
 }
 
 static void a_wait_for_several_tiles(void **state)
@@ -476,7 +530,7 @@ static void a_limit_ends_operations_too(void **state)
     struct bench *b = *state;
     for (int i = 0; i < 100; i++)
         control_write(&b->control, 0x21f000, 5);
-    b->command.limit = TW_CYCLES_LAUNCH + 10 * (TW_CYCLES_OP + TW_CYCLES_WRITE);
+    b->command.limit = TW_CYCLES_LAUNCH + 10 * TW_CYCLES_WRITE;
     assert_int_equal(run(b), TW_E_LIMIT);
     assert_int_equal(b->report.operations, 10);
     assert_int_equal(b->report.cycles, b->command.limit);
@@ -662,6 +716,8 @@ int main(void)
         TEST(queue_writes_keep_their_distance),
         TEST(any_write_to_a_queue_keeps_its_distance),
         TEST(queues_of_channels_are_apart),
+        TEST(what_bounds_a_command),
+        TEST(control_code_bounds_a_command),
         TEST(waits_name_who_sends),
         TEST(a_wait_for_several_tiles),
         TEST(waits_that_cannot_be),
