@@ -122,8 +122,10 @@ static void results_and_report(void **state)
     assert_out(b, "out");
     assert_non_null(strstr(r.out, "cycles modelled"));
     assert_non_null(strstr(r.out, "us modelled at 1 GHz"));
+    assert_non_null(strstr(r.out, "launch 38000, control code "));
+    assert_non_null(strstr(r.out, "bounded by: launch; DDR read 256 bytes, written 256"));
     assert_non_null(strstr(r.out, "7 operations: 2 write, 2 block write, 1 wait, 2 patch; tokens: 1"));
-    assert_non_null(strstr(r.out, "shim (0, 0): DMA wrote 256 bytes, read 256"));
+    assert_non_null(strstr(r.out, "shim (0, 0): DMA S2MM 0 256 bytes, MM2S 0 256 bytes"));
     assert_non_null(strstr(r.out, "1510 us modelled for the host's dispatch and loading the PDI"));
     program_release(&r);
 }
@@ -149,7 +151,18 @@ static void report_as_json(void **state)
     json_t *tiles = json_object_get(all, "tiles"), *shim = json_array_get(tiles, 0);
     assert_int_equal(json_array_size(tiles), 1);
     assert_string_equal(json_string_value(json_object_get(shim, "kind")), "shim");
-    assert_int_equal(json_integer_value(json_object_get(shim, "bytes_read")), 2 * 4 * WORDS);
+    json_t *channels = json_object_get(shim, "channels"), *reads = json_array_get(channels, 1);
+    assert_int_equal(json_array_size(channels), 2);
+    assert_string_equal(json_string_value(json_object_get(reads, "direction")), "MM2S");
+    assert_int_equal(json_integer_value(json_object_get(reads, "channel")), 0);
+    assert_int_equal(json_integer_value(json_object_get(reads, "bytes")), 2 * 4 * WORDS);
+    assert_true(json_is_null(json_object_get(shim, "core")));
+    assert_string_equal(json_string_value(json_object_get(first, "bounded_by")), "launch");
+    assert_int_equal(json_integer_value(json_object_get(second, "ddr_bytes_written")), 4 * WORDS);
+    json_int_t parts = json_integer_value(json_object_get(first, "modelled_launch_cycles")) +
+                       json_integer_value(json_object_get(first, "modelled_control_code_cycles")) +
+                       json_integer_value(json_object_get(first, "modelled_wait_cycles"));
+    assert_int_equal(parts, cycles);
     json_decref(all);
     program_release(&r);
 }
