@@ -2,10 +2,7 @@
  * Picture pipelines for pixels of four bytes, compiled by AMD's compiler for two sizes of picture (number 6 of the list
  * in README.md), give what their kernels are written to compute, byte for byte.
  */
-#include "corpus/corpus.h"
-
-#include "base/little_endian.h"
-#include "base/random.h"
+#include "corpus/pipeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,63 +15,16 @@
 
 #define PIPELINES "AMDResearch+Riallto/0593d004/npu/lib/applications/binaries/"
 
-struct size {
-    const char *name;
-    int width, height;
-};
-
 static const struct size sizes[] = {{"720p", 1280, 720}, {"1080p", 1920, 1080}};
-
-#define EACH_SIZE(size) (const struct size *size = sizes; size < sizes + sizeof sizes / sizeof sizes[0]; size++)
-
-/* A pipeline with its control code, a random picture of four bytes a pixel, and room for one like it. */
-struct pipeline {
-    const struct size *size;
-    size_t pixels;
-    char sequence[160];
-    struct corpus c;
-    struct tw_emu_control control;
-    const uint8_t *in, *out;
-};
 
 static void open_pipeline(struct pipeline *p, const char *name, const struct size *size)
 {
-    char program[160];
-    struct tw_random r = {6};
-    p->size = size;
-    p->pixels = (size_t)size->width * (size_t)size->height;
-    snprintf(program, sizeof program, PIPELINES "%s_%s.xclbin", name, size->name);
-    snprintf(p->sequence, sizeof p->sequence, PIPELINES "%s_%s.seq", name, size->name);
-    CORPUS_OPEN(&p->c, program, NULL, 4 * p->pixels, 4 * p->pixels);
-    uint8_t *in = p->c.arguments[0];
-    for (size_t i = 0; i < 4 * p->pixels; i++)
-        in[i] = (uint8_t)tw_random_u64(&r);
-    p->in = in;
-    p->out = p->c.arguments[1];
-    corpus_open_control(&p->c, p->sequence, &p->control);
+    char stem[140];
+    snprintf(stem, sizeof stem, PIPELINES "%s_%s", name, size->name);
+    pipeline_open(p, stem, size);
 }
 
-static void run_pipeline(struct pipeline *p)
-{
-    corpus_run_control(&p->c, strrchr(p->sequence, '/') + 1, &p->control);
-}
-
-static void close_pipeline(struct pipeline *p)
-{
-    tw_emu_control_close(&p->control);
-    corpus_close(&p->c);
-}
-
-/* Sets the words that a DPU sequence writes first, to rising or any other addresses: n of them, in its order. */
-static void set_parameters(const struct pipeline *p, const uint32_t *values, size_t n)
-{
-    enum { FIRST_OPERATION = 17 * 4, OPERATION = 3 * 4, VALUE = 2 * 4, WRITE = 2 };
-    for (size_t i = 0; i < n; i++) {
-        unsigned char *write = p->control.memory + FIRST_OPERATION + OPERATION * i;
-        assert_int_equal(tw_load_u32(write) >> 24, WRITE);
-        tw_store_u32(write + VALUE, values[i]);
-    }
-}
+#define EACH_SIZE(size) (const struct size *size = sizes; size < sizes + sizeof sizes / sizeof sizes[0]; size++)
 
 static uint8_t clamp(int x)
 {
@@ -93,7 +43,8 @@ enum { THRESHOLD_TYPES = 5 };
 /*
  * What the program does for each type of threshold. Types 0 and 1, and 3 and 4, are the other way round than in the
  * kernel's source as it was published later (0: 255 above the threshold). The comparison and the selection that decide
- * it are among the instructions recorded on silicon, and AMD's pipelines below choose their types accordingly.
+ * it are among the instructions recorded on silicon, programs in test_notebooks.c whose very source is published use
+ * both, and AMD's edges and colours below choose their types accordingly.
  */
 static uint8_t threshold(unsigned type, uint8_t value, uint8_t limit)
 {
@@ -123,13 +74,13 @@ static void threshold_rgba(void **state)
             for (unsigned type = 0; type < THRESHOLD_TYPES; type++) {
                 const uint32_t parameters[5] = {limits[0], limits[1], limits[2], limits[3], type};
                 size_t wrong = 0;
-                set_parameters(&p, parameters, 5);
-                run_pipeline(&p);
+                pipeline_set(&p, parameters, 5);
+                pipeline_run(&p);
                 for (size_t i = 0; i < 4 * p.pixels; i++)
                     wrong += p.out[i] != threshold(type, p.in[i], (uint8_t)limits[i % 4]);
                 assert_int_equal(wrong, 0);
             }
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
@@ -145,14 +96,14 @@ static void threshold_rgba_on_four_cores(void **state)
             struct pipeline p;
             size_t wrong = 0;
             open_pipeline(&p, "color_threshold_v2", size);
-            set_parameters(&p, parameters[0], 4 * 5);
-            run_pipeline(&p);
+            pipeline_set(&p, parameters[0], 4 * 5);
+            pipeline_run(&p);
             for (size_t i = 0; i < 4 * p.pixels; i++) {
                 const uint32_t *own = parameters[i / p.pixels];
                 wrong += p.out[i] != threshold(own[4], p.in[i], (uint8_t)own[i % 4]);
             }
             assert_int_equal(wrong, 0);
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
@@ -218,12 +169,12 @@ static void edge_detect(void **state)
         {
             struct pipeline p;
             open_pipeline(&p, "edge_detect", size);
-            set_parameters(&p, parameters, 13);
+            pipeline_set(&p, parameters, 13);
             /* Cores read their parameters before they wait for a picture: the first picture is filtered with zeros. */
-            run_pipeline(&p);
-            run_pipeline(&p);
+            pipeline_run(&p);
+            pipeline_run(&p);
             assert_int_equal(wrong_edges(&p), 0);
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
@@ -274,9 +225,9 @@ static void denoise_task_parallel(void **state)
         {
             struct pipeline p;
             open_pipeline(&p, "denoise_task_parallel", size);
-            run_pipeline(&p); /* its parameters are no placeholders */
+            pipeline_run(&p); /* its parameters are no placeholders */
             assert_int_equal(wrong_blends(&p, all), 0);
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
@@ -295,31 +246,16 @@ static void denoise_data_parallel(void **state)
             uint32_t parameters[4 * 6];
             memcpy(parameters, own, sizeof parameters);
             open_pipeline(&p, "denoise_data_parallel", size);
-            run_pipeline(&p);
+            pipeline_run(&p);
             assert_int_equal(wrong_blends(&p, published), 0);
-            set_parameters(&p, parameters, 4 * 6);
-            run_pipeline(&p);
+            pipeline_set(&p, parameters, 4 * 6);
+            pipeline_run(&p);
             assert_int_equal(wrong_blends(&p, own), 0);
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
 /* ---- colours: pixels whose hue lies in one of two ranges stay, all others become black */
-
-/* In 256ths of a circle: red 0, green 85, blue 170; 85 * 512 over the range of the three comes from a table. */
-static uint8_t hue(const uint8_t *pixel)
-{
-    int r = pixel[0], g = pixel[1], b = pixel[2];
-    int most = r > g ? (r > b ? r : b) : (g > b ? g : b), least = r < g ? (r < b ? r : b) : (g < b ? g : b);
-    if (most == least)
-        return 0;
-    int inverse = 85 * 512 / (most - least);
-    if (most == g)
-        return (uint8_t)((171 * 512 + (b - r) * inverse) >> 10);
-    if (most == r)
-        return (uint8_t)((512 + (g - b) * inverse) >> 10);
-    return (uint8_t)((341 * 512 + (r - g) * inverse) >> 10);
-}
 
 static void color_detect(void **state)
 {
@@ -331,16 +267,16 @@ static void color_detect(void **state)
             struct pipeline p;
             size_t wrong = 0;
             open_pipeline(&p, "color_detect", size);
-            set_parameters(&p, limits, 4);
-            run_pipeline(&p);
+            pipeline_set(&p, limits, 4);
+            pipeline_run(&p);
             for (size_t i = 0; i < p.pixels; i++) {
-                unsigned h = hue(p.in + 4 * i);
+                unsigned h = hue_of(p.in + 4 * i);
                 int stays = (h > limits[1] && h <= limits[0]) || (h > limits[3] && h <= limits[2]);
                 for (size_t at = 4 * i; at < 4 * i + 4; at++)
                     wrong += p.out[at] != (stays || at % 4 == 3 ? p.in[at] : 0);
             }
             assert_int_equal(wrong, 0);
-            close_pipeline(&p);
+            pipeline_close(&p);
         }
 }
 
