@@ -39,8 +39,11 @@ static void not_allowed(const struct tw_patient *patient, const struct tw_findin
     tw_check_set(c, TW_CHECK_FAILED, "%s (mode %04o, group %s) does not open: permission denied", node, mode, group);
     if (f->container)
         tw_check_mend(c, "docker run --device %s --group-add %u ...", node, id);
-    else if (!(mode & 060))
-        tw_check_mend(c, "sudo chmod g+rw %s", node);
+    else if (!(mode & 060) || strcmp(group, "root") == 0)
+        /* As the kernel makes it: no rule of the system has given it to users. */
+        tw_check_mend(c, "echo 'SUBSYSTEM==\"accel\", GROUP=\"render\", MODE=\"0660\"' | sudo tee "
+                         "/etc/udev/rules.d/90-npu.rules && sudo udevadm control --reload && sudo udevadm trigger "
+                         "--subsystem-match=accel");
     else
         tw_check_mend(c, "sudo usermod -aG %s $USER (then log in again)", group);
 }

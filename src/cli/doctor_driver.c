@@ -14,7 +14,8 @@ static int processor_may_have_one(const struct tw_patient *patient)
         !tw_doctor_find_line(patient, "/proc/cpuinfo", "cpu family\t: 25", NULL, 0) ||
         !tw_doctor_find_line(patient, "/proc/cpuinfo", "model\t\t: ", line, sizeof line))
         return 0;
-    long model = strtol(strchr(line, ':') + 1, NULL, 10);
+    const char *colon = strchr(line, ':'); /* a damaged line is longer than what was kept of it */
+    long model = colon != NULL ? strtol(colon + 1, NULL, 10) : 0;
     return model >= 0x70 && model <= 0x7f;
 }
 
@@ -117,6 +118,6 @@ void tw_check_node(const struct tw_patient *patient, struct tw_findings *f, stru
         tw_check_mend(c, "docker run --device %s ...", node);
     } else {
         tw_check_set(c, TW_CHECK_FAILED, "the kernel has made %s, but it is not in /dev", node);
-        tw_check_mend(c, "sudo udevadm trigger --subsystem-match=accel");
+        tw_check_mend(c, "sudo rmmod amdxdna; sudo modprobe amdxdna");
     }
 }

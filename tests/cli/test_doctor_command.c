@@ -23,7 +23,8 @@
     "Limit                     Soft Limit           Hard Limit           Units     \n"                                 \
     "Max locked memory         " soft "              bytes     \n"
 
-/* "PATH=TEXT" makes a file, "PATH>TARGET" a link, "PATH/" a folder, "-PATH" removes what was there. */
+/* "PATH=TEXT" makes a file ("PATH=@GROUP" one that calls this process's group so), "PATH>TARGET" a link, "PATH!" takes
+ * the group's rights, "PATH/" a folder, "-PATH" removes what was there. */
 static const char *const healthy[] = {
     SLOT "/vendor=0x1022\n",
     SLOT "/device=0x1502\n",
@@ -64,6 +65,13 @@ static void gone(struct fake_driver *f)
     f->open_errno = ENODEV;
 }
 
+static void not_drm(struct fake_driver *f)
+{
+    f->fail[0].number = TW_DRM_NUMBER_VERSION;
+    f->fail[0].errno_value = ENOTTY;
+    f->fail[0].times = 1;
+}
+
 static void driver_of_2024(struct fake_driver *f)
 {
     f->major = 1;
@@ -90,6 +98,7 @@ static void one_free(struct fake_driver *f)
     f->contexts_taken = 5;
 }
 
+#define LONG "................................................................"
 #define NO_MODULE "-sys/module", "-" SLOT "/driver", "-sys/class/accel", "-dev/accel"
 #define NOT_BOUND "-" SLOT "/driver", "-sys/class/accel", "-dev/accel"
 
@@ -104,6 +113,13 @@ static const struct machine machines[] = {
      TW_CHECK_FAILED,
      "firmware setup",
      "--firmware-setup"},
+    {"damaged list of processors",
+     {"-" SLOT, NO_MODULE, "proc/cpuinfo=AuthenticAMD\ncpu family\t: 25\n" LONG LONG "model\t\t: 117\n"},
+     NULL,
+     TW_CHECK_PCI,
+     TW_CHECK_FAILED,
+     "no NPU (1022:1502)",
+     "--device emu"},
     {"second generation", {SLOT "/device=0x17f0\n"}, NULL, TW_CHECK_PCI, TW_CHECK_FAILED, "1022:17f0", "--device emu"},
     {"no /sys", {"-sys"}, NULL, TW_CHECK_PCI, TW_CHECK_FAILED, "/sys/bus/pci", "mount -t sysfs"},
     {"no /sys in a container",
@@ -142,7 +158,7 @@ static const struct machine machines[] = {
      TW_CHECK_FAILED,
      "DRM_ACCEL_AMDXDNA",
      "dnf upgrade kernel"},
-    {"no node", {"-dev/accel"}, NULL, TW_CHECK_NODE, TW_CHECK_FAILED, "not in /dev", "udevadm trigger"},
+    {"no node", {"-dev/accel"}, NULL, TW_CHECK_NODE, TW_CHECK_FAILED, "not in /dev", "modprobe amdxdna"},
     {"container without node",
      {"-dev/accel", "run/.containerenv="},
      NULL,
@@ -172,6 +188,21 @@ static const struct machine machines[] = {
      TW_CHECK_FAILED,
      "permission denied",
      "usermod -aG npu-users"},
+    {"node of the group root",
+     {"etc/group=@root"},
+     denied,
+     TW_CHECK_PERMISSION,
+     TW_CHECK_FAILED,
+     "group root",
+     "GROUP=\"render\""},
+    {"node as the kernel makes it",
+     {"dev/accel/accel0!"},
+     denied,
+     TW_CHECK_PERMISSION,
+     TW_CHECK_FAILED,
+     "mode 0600",
+     "GROUP=\"render\""},
+    {"node of nothing", {NULL}, not_drm, TW_CHECK_PERMISSION, TW_CHECK_FAILED, "is no node", "modprobe amdxdna"},
     {"no permission in a container",
      {".dockerenv="},
      denied,
@@ -250,13 +281,19 @@ static void apply(const struct folder *root, const char *change)
         assert_int_equal(system(command), 0);
         return;
     }
-    size_t size = strcspn(change, "=>");
+    size_t size = strcspn(change, "=>!");
     assert_true(size < sizeof name);
     memcpy(name, change, size);
     name[size] = '\0';
     folder_path(root, name, path);
     make_folders(path);
-    if (change[size] == '=')
+    if (change[size] == '=' && change[size + 1] == '@') {
+        char group[64];
+        int bytes = snprintf(group, sizeof group, "%s:x:%u:\n", change + size + 2, (unsigned)getgid());
+        folder_put(root, name, group, (size_t)bytes);
+    } else if (change[size] == '!') {
+        assert_int_equal(chmod(path, 0600), 0);
+    } else if (change[size] == '=')
         folder_put(root, name, change + size + 1, strlen(change + size + 1));
     else if (change[size] == '>')
         assert_int_equal(symlink(change + size + 1, path), 0);
