@@ -41,9 +41,15 @@ enum tw_code {
     TW_E_DEVICE = -17,     /* the NPU's firmware refused a command or failed at it */
     TW_E_LOST = -18,       /* the NPU does not come back: load its driver anew or restart the machine */
     TW_E_REFUSED = -19,    /* the driver did not hand a command to the NPU */
-    TW_E_HEAP = -20,       /* the NPU's heap is missing, full, or not as it must be */
+    TW_E_HEAP = -20,       /* the NPU's heap is missing or full, or there is one already */
     TW_E_UNMAPPED = -21,   /* a buffer has no address that the NPU could use */
-    TW_E_RUNNING = -22     /* a command has not ended yet; wait again */
+    TW_E_RUNNING = -22,    /* a command has not ended yet; wait again */
+    TW_E_HEAP_SIZE = -23,  /* the NPU's heap was to have another size than the driver takes */
+    TW_E_HEAP_PLACE = -24, /* the NPU's heap is mapped at another place than at a multiple of its size */
+    TW_E_CONFIGURED = -25, /* a context has its programs already */
+    TW_E_SYNC = -26,       /* the driver did not synchronise a buffer */
+    TW_E_UNLISTED = -27    /* the NPU reached for memory in no buffer of the command. Only the emulator can tell: with
+                              the real driver such a command hangs */
 };
 
 /* What failed, with which input, and what to do, in one sentence. */
@@ -169,8 +175,8 @@ int tw_job_submit(struct tw_job *job, struct tw_error *err);
 /*
  * Waits for a submitted job, for at most `ms` milliseconds; negative: until it ends. Returns 0 when it has completed.
  * Fails with TW_E_RUNNING when the time is up (wait again), TW_E_TIMEOUT when it hung and was stopped, TW_E_ABORTED
- * when it was dropped with another that hung, TW_E_DEVICE, TW_E_REFUSED, TW_E_LOST, or TW_E_STATE when it is not
- * submitted. But for TW_E_RUNNING, the job can be submitted again.
+ * when it was dropped with another that hung, TW_E_DEVICE, TW_E_UNLISTED, TW_E_REFUSED, TW_E_LOST, or TW_E_STATE when
+ * it is not submitted. But for TW_E_RUNNING, the job can be submitted again.
  */
 int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err);
 

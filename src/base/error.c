@@ -41,11 +41,12 @@ int tw_fail_errno(struct tw_error *err, int code, int errno_value, const char *f
 const char *tw_code_name(int code)
 {
     static const char *const names[] = {
-        "TW_OK",          "TW_E_ARGUMENT",    "TW_E_MEMORY",    "TW_E_IO",         "TW_E_NOT_FOUND",
-        "TW_E_FORMAT",    "TW_E_UNSUPPORTED", "TW_E_LIMIT",     "TW_E_SHAPE",      "TW_E_NETWORK",
-        "TW_E_CANCELLED", "TW_E_STATE",       "TW_E_NO_DEVICE", "TW_E_PERMISSION", "TW_E_BUSY",
-        "TW_E_TIMEOUT",   "TW_E_ABORTED",     "TW_E_DEVICE",    "TW_E_LOST",       "TW_E_REFUSED",
-        "TW_E_HEAP",      "TW_E_UNMAPPED",    "TW_E_RUNNING",
+        "TW_OK",           "TW_E_ARGUMENT",    "TW_E_MEMORY",    "TW_E_IO",         "TW_E_NOT_FOUND",
+        "TW_E_FORMAT",     "TW_E_UNSUPPORTED", "TW_E_LIMIT",     "TW_E_SHAPE",      "TW_E_NETWORK",
+        "TW_E_CANCELLED",  "TW_E_STATE",       "TW_E_NO_DEVICE", "TW_E_PERMISSION", "TW_E_BUSY",
+        "TW_E_TIMEOUT",    "TW_E_ABORTED",     "TW_E_DEVICE",    "TW_E_LOST",       "TW_E_REFUSED",
+        "TW_E_HEAP",       "TW_E_UNMAPPED",    "TW_E_RUNNING",   "TW_E_HEAP_SIZE",  "TW_E_HEAP_PLACE",
+        "TW_E_CONFIGURED", "TW_E_SYNC",        "TW_E_UNLISTED",
     };
     if (code > 0 || -code >= (int)(sizeof names / sizeof names[0]))
         return "TW_E_?";

@@ -113,6 +113,11 @@ static int show(const struct tw_device_options *o, int json)
         return TW_EXIT_FAILED;
     }
     tw_query_facts(&device->file, &facts);
+    if (tw_device_check_trace(device, &err) < 0) {
+        tw_note("%s", err.text);
+        tw_device_close(device);
+        return TW_EXIT_FAILED;
+    }
     int exit_code = TW_EXIT_OK;
     if (json)
         exit_code = print_device_json(device, &facts);

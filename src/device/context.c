@@ -26,6 +26,10 @@ static void list_owners(const struct tw_driver_facts *facts, char *text, size_t 
 static int refused(struct tw_device *device, unsigned columns, int result, struct tw_error *err)
 {
     struct tw_driver_facts facts;
+    if (result == -EINVAL && (uintptr_t)device->heap.data % TW_XDNA_HEAP_BYTES != 0)
+        return tw_fail(err, TW_E_HEAP_PLACE,
+                       "the NPU's heap is mapped at %p, but its firmware takes it only at a multiple of %d bytes",
+                       (void *)device->heap.data, TW_XDNA_HEAP_BYTES);
     if (result != -EINVAL)
         return tw_driver_fail(err, TW_XDNA_CREATE_CONTEXT, result, "no context of %u columns", columns);
     tw_query_facts(&device->file, &facts);

@@ -118,6 +118,11 @@ int tw_device_open(const struct tw_device_options *options, struct tw_device **d
     return kind == TW_DEVICE_EMU ? open_emulated(o, device, err) : open_silicon(o, device, err);
 }
 
+int tw_device_check_trace(const struct tw_device *device, struct tw_error *err)
+{
+    return device->trace != NULL ? tw_trace_check(device->trace, err) : TW_OK;
+}
+
 int tw_device_need_heap(struct tw_device *device, struct tw_error *err)
 {
     pthread_mutex_lock(&device->heap_lock);

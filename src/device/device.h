@@ -52,6 +52,9 @@ struct tw_buffer {
 int tw_device_open_calls(const struct tw_calls *calls, const char *node, const char *trace, struct tw_device **device,
                          struct tw_error *err);
 
+/* Whether the trace, if there is one, was written so far; fails with TW_E_IO. */
+int tw_device_check_trace(const struct tw_device *device, struct tw_error *err);
+
 /* Makes the heap if there is none yet. */
 int tw_device_need_heap(struct tw_device *device, struct tw_error *err);
 

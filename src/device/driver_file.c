@@ -19,13 +19,15 @@ static const struct refusal {
      "too little memory may be locked; raise the limit (ulimit -l unlimited)"},
     {TW_XDNA_NUMBER_CREATE_BUFFER, EINVAL, TW_E_ARGUMENT, "the driver takes no buffer of this kind and size"},
     {TW_XDNA_NUMBER_CREATE_CONTEXT, ENOENT, TW_E_HEAP, "the NPU's heap is not there"},
+    {TW_XDNA_NUMBER_CREATE_CONTEXT, EOPNOTSUPP, TW_E_UNSUPPORTED, "the driver has none of so many columns"},
     {TW_XDNA_NUMBER_CREATE_CONTEXT, EINVAL, TW_E_DEVICE, "the driver or the NPU's firmware refuses it"},
     {TW_XDNA_NUMBER_CONFIG_CONTEXT, E2BIG, TW_E_LIMIT, "too many programs"},
-    {TW_XDNA_NUMBER_CONFIG_CONTEXT, EINVAL, TW_E_STATE, "it has its programs already, or they are none"},
+    {TW_XDNA_NUMBER_CONFIG_CONTEXT, EINVAL, TW_E_CONFIGURED, "it has its programs already, or they are none"},
     {TW_XDNA_NUMBER_EXECUTE, EINVAL, TW_E_ARGUMENT, "the driver does not know the context or a buffer"},
     {TW_XDNA_NUMBER_EXECUTE, ENOENT, TW_E_ARGUMENT, "the driver does not know the context or a buffer"},
     {TW_XDNA_NUMBER_EXECUTE, ETIME, TW_E_MEMORY, "memory of the caller cannot be brought in"},
-    {TW_XDNA_NUMBER_SYNC_BUFFER, EINVAL, TW_E_ARGUMENT, "the range is not inside the buffer"},
+    {TW_XDNA_NUMBER_SYNC_BUFFER, EINVAL, TW_E_SYNC,
+     "the range is not inside the buffer, or the direction is from the NPU, which is for debug buffers only"},
     {TW_DRM_NUMBER_TIMELINE_WAIT, ETIME, TW_E_RUNNING, "it has not ended yet"},
     {TW_XDNA_NUMBER_WAIT, ETIME, TW_E_RUNNING, "it has not ended yet"},
     {0, EACCES, TW_E_PERMISSION, "not allowed"},
@@ -96,6 +98,8 @@ static int check_driver(struct tw_driver_file *file, const char *path, struct tw
     char name[64] = "";
     struct tw_drm_version version = {.name = name, .name_bytes = sizeof name - 1};
     int result = tw_driver_call(file, TW_DRM_VERSION, &version);
+    if (result == -ENOTTY)
+        return tw_fail(err, TW_E_NO_DEVICE, "'%s' is no node of a driver of the kernel's DRM", path);
     if (result < 0)
         return tw_driver_fail(err, TW_DRM_VERSION, result, "'%s' does not say which driver it belongs to", path);
     if (strcmp(name, TW_XDNA_DRIVER_NAME) != 0)

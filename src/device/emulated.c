@@ -70,3 +70,8 @@ void tw_emulated_last_words(struct tw_emulated *machine, char text[TW_LAST_WORDS
     snprintf(text, TW_LAST_WORDS_BYTES, "%s%s%s", first, first[0] != '\0' ? "; " : "", second);
     pthread_mutex_unlock(&machine->lock);
 }
+
+int tw_emulated_unlisted(struct tw_emulated *machine, int fd, uint32_t context, uint64_t sequence)
+{
+    return tw_emu_driver_unlisted(machine->driver, fd, context, sequence);
+}

@@ -20,4 +20,8 @@ enum { TW_LAST_WORDS_BYTES = 1024, TW_LOG_SENTENCE_BYTES = 500 };
 /* The last two sentences of its kernel's log, for people who look for a fault; "" if there are none yet. */
 void tw_emulated_last_words(struct tw_emulated *machine, char text[TW_LAST_WORDS_BYTES]);
 
+/* Whether a command of the context that a file calls `context` failed because it reached for memory that it does not
+ * list; which the real driver cannot tell. */
+int tw_emulated_unlisted(struct tw_emulated *machine, int fd, uint32_t context, uint64_t sequence);
+
 #endif

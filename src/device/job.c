@@ -198,7 +198,8 @@ int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err)
         return code;
     set_running(job, 0);
     if (code == 0)
-        code = tw_end_of_command(job->context, atomic_load_explicit(tw_job_header(job), memory_order_acquire), err);
+        code = tw_end_of_command(job->context, job->sequence,
+                                 atomic_load_explicit(tw_job_header(job), memory_order_acquire), err);
     job->failed_part = failed_part(job, code);
     return code;
 }

@@ -25,8 +25,11 @@ static int create(const struct tw_driver_file *file, enum tw_xdna_buffer_kind ki
     *buffer = (struct tw_kernel_buffer){.bytes = bytes};
     struct tw_xdna_create_buffer create = {.bytes = bytes, .kind = kind};
     int result = tw_driver_call(file, TW_XDNA_CREATE_BUFFER, &create);
+    if (result < 0 && kind == TW_XDNA_HEAP && bytes != TW_XDNA_HEAP_BYTES)
+        return tw_fail(err, TW_E_HEAP_SIZE, "the NPU's heap has %d bytes, not %zu", TW_XDNA_HEAP_BYTES, bytes);
     if ((result == -EINVAL || result == -EOPNOTSUPP) && kind == TW_XDNA_HEAP)
-        return tw_fail(err, TW_E_HEAP, "the NPU's heap has %d bytes, not %zu", TW_XDNA_HEAP_BYTES, bytes);
+        return tw_fail(err, TW_E_HEAP, "the driver gives no heap of %zu bytes; this open file may have one already",
+                       bytes);
     if (result < 0)
         return tw_driver_fail(err, TW_XDNA_CREATE_BUFFER, result, "%s of %zu bytes cannot be made", kind_name(kind),
                               bytes);

@@ -30,6 +30,7 @@ struct seen_command {
 struct tw_trace {
     struct tw_calls inner;
     FILE *file;
+    int failed; /* errno value of a line that could not be written; 0: none */
     pthread_mutex_t lock;
     struct seen_buffer buffers[BUFFERS_MAX];
     struct seen_command commands[COMMANDS_MAX];
@@ -61,8 +62,8 @@ static const struct seen_buffer *find_address(const struct tw_trace *t, const vo
 
 static void write_line(struct tw_trace *t, const struct tw_line *line)
 {
-    fprintf(t->file, "%s\n", line->text);
-    fflush(t->file);
+    if ((fprintf(t->file, "%s\n", line->text) < 0 || fflush(t->file) != 0) && t->failed == 0)
+        t->failed = errno != 0 ? errno : EIO;
 }
 
 static void add_result(struct tw_line *line, int result)
@@ -273,6 +274,14 @@ struct tw_calls tw_trace_calls(struct tw_trace *trace)
                              .munmap = trace_munmap,
                              .close = trace_close,
                              .flush = trace_flush};
+}
+
+int tw_trace_check(struct tw_trace *trace, struct tw_error *err)
+{
+    pthread_mutex_lock(&trace->lock);
+    int failed = trace->failed;
+    pthread_mutex_unlock(&trace->lock);
+    return failed != 0 ? tw_fail_errno(err, TW_E_IO, failed, "the trace of calls cannot be written") : TW_OK;
 }
 
 void tw_trace_free(struct tw_trace *trace)

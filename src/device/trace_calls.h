@@ -13,6 +13,8 @@ struct tw_trace;
  */
 int tw_trace_create(const char *path, const struct tw_calls *inner, struct tw_trace **trace, struct tw_error *err);
 struct tw_calls tw_trace_calls(struct tw_trace *trace);
+/* Whether all lines so far were written; fails with TW_E_IO. */
+int tw_trace_check(struct tw_trace *trace, struct tw_error *err);
 /* Ends it; harmless on NULL. */
 void tw_trace_free(struct tw_trace *trace);
 

@@ -191,9 +191,21 @@ static void add_last_words(struct tw_emulated *machine, struct tw_error *err)
         snprintf(err->text + used, sizeof err->text - used, " (the emulated kernel's log: %s)", words);
 }
 
-int tw_end_of_command(struct tw_context *c, uint32_t header, struct tw_error *err)
+/* Which buffer is missing, or too short, is in the log. */
+static int why_it_hung(struct tw_context *c, uint64_t sequence, struct tw_error *err)
+{
+    if (!tw_emulated_unlisted(c->device->emulated, c->device->file.fd, c->handle, sequence))
+        return TW_E_TIMEOUT;
+    return tw_fail(err, TW_E_UNLISTED,
+                   "the command reached for memory in none of its buffers, and so did not end within the driver's time "
+                   "limit (2 s); give it the buffers that its control code works on, as large as it needs them");
+}
+
+int tw_end_of_command(struct tw_context *c, uint64_t sequence, uint32_t header, struct tw_error *err)
 {
     int code = end_of_command(c, header, err);
+    if (code == TW_E_TIMEOUT && c->device->emulated != NULL)
+        code = why_it_hung(c, sequence, err);
     if (code < 0 && err != NULL && c->device->emulated != NULL)
         add_last_words(c->device->emulated, err);
     return code;

@@ -15,9 +15,9 @@ int tw_wait_for_command(struct tw_context *context, uint64_t sequence, const _At
                         struct tw_error *err);
 
 /*
- * What an ended packet's header says: TW_OK, TW_E_TIMEOUT, TW_E_ABORTED, TW_E_DEVICE, TW_E_REFUSED or TW_E_LOST. Notes
- * a hang with the context and its device.
+ * What the header of command number `sequence`, which has ended, says: TW_OK, TW_E_TIMEOUT, TW_E_ABORTED, TW_E_DEVICE,
+ * TW_E_REFUSED or TW_E_LOST; TW_E_UNLISTED where the emulator knows why it hung. Notes a hang with the device.
  */
-int tw_end_of_command(struct tw_context *context, uint32_t header, struct tw_error *err);
+int tw_end_of_command(struct tw_context *context, uint64_t sequence, uint32_t header, struct tw_error *err);
 
 #endif

@@ -84,8 +84,13 @@ static void names_of_codes(void **state)
     assert_string_equal(tw_code_name(TW_E_HEAP), "TW_E_HEAP");
     assert_string_equal(tw_code_name(TW_E_UNMAPPED), "TW_E_UNMAPPED");
     assert_string_equal(tw_code_name(TW_E_RUNNING), "TW_E_RUNNING");
+    assert_string_equal(tw_code_name(TW_E_HEAP_SIZE), "TW_E_HEAP_SIZE");
+    assert_string_equal(tw_code_name(TW_E_HEAP_PLACE), "TW_E_HEAP_PLACE");
+    assert_string_equal(tw_code_name(TW_E_CONFIGURED), "TW_E_CONFIGURED");
+    assert_string_equal(tw_code_name(TW_E_SYNC), "TW_E_SYNC");
+    assert_string_equal(tw_code_name(TW_E_UNLISTED), "TW_E_UNLISTED");
     assert_string_equal(tw_code_name(1), "TW_E_?");
-    assert_string_equal(tw_code_name(TW_E_RUNNING - 1), "TW_E_?");
+    assert_string_equal(tw_code_name(TW_E_UNLISTED - 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN + 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN), "TW_E_?");
 }

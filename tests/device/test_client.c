@@ -344,7 +344,10 @@ static void test_contexts_refused(void **state)
     fail_next(b, TW_XDNA_NUMBER_CREATE_CONTEXT, ENOENT);
     assert_int_equal(create_context(b, 4), TW_E_HEAP);
     fail_next(b, TW_XDNA_NUMBER_CONFIG_CONTEXT, EINVAL);
-    assert_int_equal(create_context(b, 4), TW_E_STATE);
+    assert_int_equal(create_context(b, 4), TW_E_CONFIGURED);
+    fail_next(b, TW_XDNA_NUMBER_CREATE_CONTEXT, EOPNOTSUPP);
+    assert_int_equal(create_context(b, 4), TW_E_UNSUPPORTED);
+    assert_non_null(strstr(b->err.text, "columns"));
     assert_int_equal(b->fake.contexts_open, 1);
 }
 

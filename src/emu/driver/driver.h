@@ -112,6 +112,12 @@ enum tw_emu_event {
 };
 void tw_emu_driver_event(struct tw_emu_driver *driver, enum tw_emu_event event);
 
+/*
+ * Whether command number `sequence` of a context failed because it reached for memory in none of the buffers that it
+ * lists. The real driver cannot tell: to it, such a command hangs. Of each context the last such command is known.
+ */
+int tw_emu_driver_unlisted(struct tw_emu_driver *driver, int fd, uint32_t context, uint64_t sequence);
+
 /* The latest moment that the device has come to, in nanoseconds of modelled time. */
 uint64_t tw_emu_driver_time(struct tw_emu_driver *driver);
 

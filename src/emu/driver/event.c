@@ -50,6 +50,17 @@ void tw_emu_driver_event(struct tw_emu_driver *driver, enum tw_emu_event event)
     pthread_mutex_unlock(&driver->lock);
 }
 
+int tw_emu_driver_unlisted(struct tw_emu_driver *driver, int fd, uint32_t context, uint64_t sequence)
+{
+    int unlisted = 0;
+    pthread_mutex_lock(&driver->lock);
+    for (const struct tw_drv_context *c = driver->contexts; c != NULL; c = c->next)
+        if (c->file->fd == fd && c->handle == context)
+            unlisted = c->has_unlisted && c->last_unlisted == sequence;
+    pthread_mutex_unlock(&driver->lock);
+    return unlisted;
+}
+
 uint64_t tw_emu_driver_time(struct tw_emu_driver *driver)
 {
     uint64_t latest = 0;

@@ -118,6 +118,7 @@ static enum tw_emu_end run_firmware(struct run *run, int program, const unsigned
     };
     struct tw_emu_result result = {.end = TW_EMU_HUNG};
     void *firmware = run->context->firmware;
+    run->context->reached_beyond = 0;
     uint64_t flipped = tw_fault_count(driver->options.faults, TW_FAULT_BIT);
     pthread_mutex_unlock(&driver->lock);
     (void)driver->firmware.run(firmware, &work, &result, &run->err); /* how it ended is in the result */
@@ -126,6 +127,10 @@ static enum tw_emu_end run_firmware(struct run *run, int program, const unsigned
     run->load_ns += result.loaded ? TW_NS_PDI_LOAD : 0;
     if (tw_fault_count(driver->options.faults, TW_FAULT_BIT) > flipped)
         say(run, "bits of its results were flipped, a fault on purpose", result.status);
+    if (result.end != TW_EMU_DONE && run->context->reached_beyond) {
+        run->context->has_unlisted = 1;
+        run->context->last_unlisted = run->job->sequence;
+    }
     if (result.end != TW_EMU_DONE)
         say(run, result.end == TW_EMU_HUNG ? "no answer" : "failed", result.status);
     return result.end;

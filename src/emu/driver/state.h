@@ -114,6 +114,9 @@ struct tw_drv_context {
     uint64_t completions, errors, suspensions;
     struct tw_drv_view *views; /* of the running command */
     size_t n_views;
+    int reached_beyond;          /* the running command reached for memory that is in none of them */
+    int has_unlisted;            /* a command did, and failed */
+    uint64_t last_unlisted;      /* its number, the last one's */
     struct tw_drv_context *next; /* of the device */
 };
 

@@ -5,6 +5,7 @@
 #include "emu/driver/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define HOST_OFFSET ((uint64_t)0x80000000u)
@@ -81,7 +82,16 @@ static unsigned char *find(void *arg, uint64_t address, uint64_t size, int write
     return NULL;
 }
 
+/* Called for an access that fails, as find is. */
+static void describe(void *arg, uint64_t address, char *text, size_t size)
+{
+    struct tw_drv_context *context = arg;
+    (void)address;
+    context->reached_beyond = 1;
+    snprintf(text, size, "which is in no buffer that the command lists");
+}
+
 struct tw_host_memory tw_drv_views_memory(struct tw_drv_context *context)
 {
-    return (struct tw_host_memory){.arg = context, .find = find};
+    return (struct tw_host_memory){.arg = context, .find = find, .describe = describe};
 }
