@@ -254,6 +254,8 @@ int tw_cmd_emu(int argc, char **argv)
         return tw_usage_error("emu", "emu run takes one xclbin or PDI");
     r.path = argv[2];
     int code = tw_emu_arguments_read(&texts, &r.arguments, &err);
+    if (code == TW_OK)
+        code = tw_emu_arguments_check(&r.arguments, r.insts.n, &err);
     int exit_code = code < 0 ? tw_usage_error("emu", err.text) : run(&r);
     tw_emu_arguments_free(&r.arguments);
     return exit_code;

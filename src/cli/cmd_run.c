@@ -167,6 +167,8 @@ static int run(struct request *r)
     if (code == TW_OK)
         code = run_all(&w, r, &err);
     if (code == TW_OK)
+        code = tw_device_check_trace(w.device, &err);
+    if (code == TW_OK)
         code = save(&w, r, &err);
     if (code == TW_OK)
         code = print_report(&w, r, &err);
@@ -207,7 +209,8 @@ int tw_cmd_run(int argc, char **argv)
         return tw_usage_error("run", err.text);
     r.path = argv[1];
     int exit_code = TW_EXIT_USAGE;
-    if (tw_emu_arguments_read(&arguments, &r.arguments, &err) < 0)
+    if (tw_emu_arguments_read(&arguments, &r.arguments, &err) < 0 ||
+        tw_emu_arguments_check(&r.arguments, r.insts.n, &err) < 0)
         tw_usage_error("run", err.text);
     else
         exit_code = run(&r);

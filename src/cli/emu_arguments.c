@@ -132,6 +132,13 @@ int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers 
     return tw_emu_arguments_fill(arguments, add_buffer, buffers, err);
 }
 
+int tw_emu_arguments_check(const struct tw_emu_arguments *arguments, size_t n_control, struct tw_error *err)
+{
+    if (n_control > 0 || arguments->n == 0)
+        return TW_OK;
+    return tw_fail(err, TW_E_ARGUMENT, "--arg needs --insts: without control code nothing reaches a buffer");
+}
+
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments)
 {
     for (size_t i = 0; i < arguments->n; i++)

@@ -26,6 +26,8 @@ struct tw_emu_arguments {
  * *arguments is released with tw_emu_arguments_free in any case; names of outputs point into the texts.
  */
 int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments, struct tw_error *err);
+/* Buffers without control code are a mistake: nothing else gives their addresses to the array. TW_E_ARGUMENT. */
+int tw_emu_arguments_check(const struct tw_emu_arguments *arguments, size_t n_control, struct tw_error *err);
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments);
 
 /* Makes the buffer of argument number index, a->size bytes of zeros: sets a->bytes and a->address. */

@@ -293,6 +293,7 @@ static void failures_say_what(void **state)
     snprintf(short_out, sizeof short_out, "out:8:%s", missing);
     assert_fails(RUN(f, "run", missing), 1, "missing");
     assert_fails(RUN(f, "run", b->pdi, "--insts", missing), 1, "missing");
+    assert_fails(RUN(f, "run", b->pdi, "--arg", b->in, "--arg", b->out), 2, "--arg needs --insts");
     assert_fails(RUN(f, "run", b->control), 1, "neither an xclbin nor a PDI");
     assert_fails(RUN(f, "run", b->pdi, "--insts", b->pdi), 1, "is no control code");
     assert_fails(RUN(f, "run", b->pdi, "--kernel", "DPU"), 1, "no kernels");

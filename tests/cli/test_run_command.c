@@ -155,6 +155,13 @@ static void test_usage(void **state)
     f = RUN(b, "--device=emu", b->xclbin, "--arg", "nonsense");
     assert_int_equal(f.code, 2);
     program_release(&f);
+    f = RUN(b, "--device=emu", b->xclbin, "--arg", b->in, "--arg", b->out);
+    assert_int_equal(f.code, 2);
+    assert_non_null(strstr(f.err, "--arg needs --insts"));
+    program_release(&f);
+    f = RUN(b, "--device=emu", b->xclbin);
+    assert_int_equal(f.code, 0);
+    program_release(&f);
     f = RUN(b, "--device=emu", b->xclbin, "--kernel", "other");
     assert_int_equal(f.code, 1);
     assert_non_null(strstr(f.err, "there is: copy"));
@@ -214,6 +221,11 @@ static void test_trace(void **state)
     f = RUN(b, "--device=emu", "--trace-ioctl=/no/such/folder/trace", b->xclbin);
     assert_int_equal(f.code, 1);
     assert_non_null(strstr(f.err, "/no/such/folder/trace"));
+    program_release(&f);
+    /* A full disk. */
+    f = RUN(b, "--device=emu", "--trace-ioctl=/dev/full", b->xclbin);
+    assert_int_equal(f.code, 1);
+    assert_non_null(strstr(f.err, "No space left"));
     program_release(&f);
 }
 
