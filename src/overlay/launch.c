@@ -1,0 +1,171 @@
+#include "overlay/launch.h"
+
+#include "npu1/control_writer.h"
+#include "overlay/layout.h"
+#include "overlay/path.h"
+#include "overlay/transfer.h"
+
+#include <stdlib.h>
+
+struct tw_overlay_launch {
+    struct tw_control_writer w;
+    int is_set; /* paths say what tiles hold; before, nothing is known of them */
+    struct path paths[PATHS];
+};
+
+int tw_overlay_launch_begin(struct tw_overlay_launch **launch, struct tw_error *err)
+{
+    *launch = calloc(1, sizeof **launch);
+    if (*launch == NULL)
+        return tw_fail(err, TW_E_MEMORY, "no memory for control code");
+    tw_control_writer_begin(&(*launch)->w, TW_OVERLAY_COLUMNS);
+    return 0;
+}
+
+void tw_overlay_launch_free(struct tw_overlay_launch *launch)
+{
+    if (launch == NULL)
+        return;
+    tw_byte_list_free(&launch->w.list);
+    free(launch);
+}
+
+int tw_overlay_launch_end(struct tw_overlay_launch *launch, unsigned char **bytes, size_t *size, struct tw_error *err)
+{
+    int code = tw_control_writer_finish(&launch->w, bytes, size, err);
+    free(launch);
+    return code;
+}
+
+/* ---- Tiles */
+
+/* What is to be done for a product: its paths, and which of them are not yet as they must be. */
+struct change {
+    struct path paths[PATHS];
+    int is_needed[PATHS];
+};
+
+static int make_change(const struct tw_overlay_launch *launch, const struct tw_overlay_shape *shape,
+                       struct change *change, struct tw_error *err)
+{
+    for (unsigned i = 0; i < PATHS; i++) {
+        int code = path_make((enum overlay_path)i, shape, &change->paths[i], err);
+        if (code != 0)
+            return code;
+        change->is_needed[i] = !launch->is_set || !path_equal(&launch->paths[i], &change->paths[i]);
+    }
+    return 0;
+}
+
+typedef void path_action(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
+
+/* Does something to the paths that change, of all cores or of all memory tiles. */
+static void do_tiles(struct tw_overlay_launch *launch, const struct change *change, enum tw_tile_kind kind,
+                     path_action *action)
+{
+    const unsigned first = kind == TW_TILE_CORE ? TW_NPU1_CORE_ROW : TW_NPU1_CORE_ROW - 1;
+    const unsigned rows = kind == TW_TILE_CORE ? TW_OVERLAY_ROWS : 1;
+
+    for (unsigned column = 0; column < TW_OVERLAY_COLUMNS; column++)
+        for (unsigned row = first; row < first + rows; row++)
+            for (unsigned i = 0; i < PATHS; i++)
+                if (change->is_needed[i] && path_kind((enum overlay_path)i) == kind)
+                    action(&launch->w, column, row, &change->paths[i]);
+}
+
+enum core_control { CORE_RUN = 1, CORE_RESET = 2 };
+
+static void control_cores(struct tw_overlay_launch *launch, enum core_control value)
+{
+    for (unsigned column = 0; column < TW_OVERLAY_COLUMNS; column++)
+        for (unsigned row = 0; row < TW_OVERLAY_ROWS; row++)
+            tw_control_writer_write(&launch->w, tw_tile_address(column, TW_NPU1_CORE_ROW + row, TW_CORE_CONTROL),
+                                    value);
+}
+
+/*
+ * Everything stops before anything starts, and cores come last: data may wait for them in the streams meanwhile. In the
+ * first product of a launch cores begin anew as well.
+ */
+static void set_memory_tiles(struct tw_overlay_launch *launch, const struct change *change)
+{
+    if (!launch->is_set)
+        control_cores(launch, CORE_RESET);
+    do_tiles(launch, change, TW_TILE_CORE, path_stop);
+    do_tiles(launch, change, TW_TILE_MEMORY, path_stop);
+    do_tiles(launch, change, TW_TILE_MEMORY, path_set);
+    do_tiles(launch, change, TW_TILE_MEMORY, path_start);
+}
+
+static void set_cores(struct tw_overlay_launch *launch, const struct change *change)
+{
+    do_tiles(launch, change, TW_TILE_CORE, path_set);
+    do_tiles(launch, change, TW_TILE_CORE, path_start);
+    if (!launch->is_set)
+        control_cores(launch, CORE_RUN);
+    launch->is_set = 1;
+    for (unsigned i = 0; i < PATHS; i++)
+        launch->paths[i] = change->paths[i];
+}
+
+/* ---- Products */
+
+static int check(const struct tw_overlay_product *p, struct tw_error *err)
+{
+    const struct tw_overlay_shape *s = &p->shape;
+    const uint64_t places = p->a.offset | p->b.offset | p->c.offset | p->headers.offset;
+
+    if (p->lda % 2 != 0 || p->lda < tw_overlay_depth(s))
+        return tw_fail(err, TW_E_SHAPE,
+                       "rows of A are %u numbers apart; the overlay reads an even number of %u or more", p->lda,
+                       tw_overlay_depth(s));
+    if ((s->size.bf16_out && p->ldc % 2 != 0) || p->ldc < tw_overlay_width(s))
+        return tw_fail(err, TW_E_SHAPE,
+                       "rows of C are %u numbers apart; the overlay writes an even number of %u or more", p->ldc,
+                       tw_overlay_width(s));
+    if (places % 4 != 0)
+        return tw_fail(err, TW_E_ARGUMENT, "a product's operands must begin at multiples of 4 bytes in their buffers");
+    return 0;
+}
+
+/* The next group behind one; returns 0 when that was the last. */
+static int next_group(const struct tw_overlay_product *p, struct group *g)
+{
+    const struct tw_overlay_shape *s = &p->shape;
+    const uint32_t most = transfer_panels_max(p);
+
+    g->first += g->count;
+    if (g->first == s->row_panels) {
+        g->first = 0;
+        g->column_panel++;
+    }
+    g->count = s->row_panels - g->first < most ? s->row_panels - g->first : most;
+    return g->column_panel < s->column_panels;
+}
+
+int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
+{
+    struct change change;
+    struct group group = {0, 0, transfer_panels_max(p)};
+    uint64_t n = 0; /* groups begun */
+
+    int code = check(p, err);
+    if (code == 0)
+        code = make_change(launch, &p->shape, &change, err);
+    if (code != 0)
+        return code;
+    set_memory_tiles(launch, &change);
+    do {
+        if (n >= TRANSFER_SETS)
+            transfer_wait(&launch->w);
+        code = transfer_begin(&launch->w, p, &group, n % TRANSFER_SETS, err);
+        if (code != 0)
+            return code;
+        if (n == 0)
+            set_cores(launch, &change);
+        n++;
+    } while (next_group(p, &group));
+    for (uint64_t waits = n < TRANSFER_SETS ? n : TRANSFER_SETS; waits > 0; waits--)
+        transfer_wait(&launch->w);
+    return 0;
+}

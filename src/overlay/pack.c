@@ -1,0 +1,62 @@
+#include "overlay/pack.h"
+
+#include "base/half.h"
+#include "base/little_endian.h"
+
+#include <string.h>
+
+/* Tiles of B are 8 deep and 4 wide, row-major. */
+enum tile { TILE_DEPTH = 8, TILE_WIDTH = 4 };
+
+static uint64_t blocks_wide(const struct tw_overlay_shape *s)
+{
+    return (uint64_t)s->column_panels * TW_OVERLAY_COLUMNS;
+}
+
+uint64_t tw_overlay_packed_bytes(const struct tw_overlay_shape *s)
+{
+    return blocks_wide(s) * s->steps * s->n * TW_OVERLAY_STEP_BYTES;
+}
+
+uint64_t tw_overlay_header_bytes(const struct tw_overlay_shape *s)
+{
+    return blocks_wide(s) * s->n * TW_OVERLAY_STEP_BYTES;
+}
+
+static void pack_tile(const struct tw_overlay_shape *s, const struct tw_overlay_matrix *b, uint64_t k0, uint64_t j0,
+                      uint16_t *to)
+{
+    for (uint64_t k = k0; k < k0 + TILE_DEPTH; k++)
+        for (uint64_t j = j0; j < j0 + TILE_WIDTH; j++) {
+            const int is_inside = k < s->size.depth && j < s->size.columns;
+            *to++ = is_inside ? b->numbers[k * b->row_step + j * b->column_step] : 0;
+        }
+}
+
+void tw_overlay_pack_b(const struct tw_overlay_shape *s, const struct tw_overlay_matrix *b, uint16_t *to)
+{
+    for (uint64_t wide = 0; wide < blocks_wide(s); wide++)
+        for (uint64_t k = 0; k < tw_overlay_depth(s); k += TILE_DEPTH)
+            for (uint64_t j = wide * s->n; j < (wide + 1) * s->n; j += TILE_WIDTH) {
+                pack_tile(s, b, k, j, to);
+                to += TILE_DEPTH * TILE_WIDTH;
+            }
+}
+
+void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, const float *bias, unsigned char *to)
+{
+    const uint32_t block = s->n * TW_OVERLAY_STEP_BYTES;
+    if (bias != NULL)
+        flags |= TW_OVERLAY_ADD_BIAS;
+    if (s->size.bf16_out)
+        flags |= TW_OVERLAY_BF16;
+    for (uint64_t wide = 0; wide < blocks_wide(s); wide++, to += block) {
+        memset(to, 0, block);
+        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_STEPS, s->steps);
+        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_FLAGS, flags);
+        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_M, s->m / TW_OVERLAY_UNIT);
+        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_N, s->n / TW_OVERLAY_UNIT);
+        for (uint32_t j = 0; bias != NULL && j < s->n && wide * s->n + j < s->size.columns; j++)
+            tw_store_u32(to + 4 * (TW_OVERLAY_HEADER_BIAS + j), tw_float_bits(bias[wide * s->n + j]));
+    }
+}

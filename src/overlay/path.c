@@ -1,0 +1,303 @@
+#include "overlay/path.h"
+
+#include "npu1/lock.h"
+#include "overlay/layout.h"
+#include "overlay/memory_tile.h"
+
+#include <string.h>
+
+/*
+ * Descriptors and locks of a memory tile. Channels of even number can use descriptors 0 to 23 only, the others those
+ * from 24 on. Descriptors call the tile's own locks and memory by the numbers of a window over three tiles.
+ */
+enum memory_number {
+    BD_A_IN = 0,
+    BD_A_OUT = 2,
+    BD_C_IN_EVEN = 4,
+    BD_C_OUT = 6,
+    BD_C_IN_ODD = 24,
+    BD_B_IN = 26,
+    BD_B_OUT = BD_B_IN + TW_OVERLAY_SEGMENTS,
+
+    LOCK_A = 0,
+    LOCK_C = 2,
+    LOCK_B = LOCK_C + 2 * TW_OVERLAY_ROWS,
+
+    OWN_LOCKS = 64,
+    OWN_MEMORY = 0x80000
+};
+
+/* A pair of locks: EMPTY counts buffers to fill, FULL buffers to read. */
+enum pair { EMPTY, FULL };
+
+struct transfer {
+    unsigned number, next; /* descriptors; the last one of a ring names the first */
+    uint32_t address, words;
+    unsigned acquire, release; /* locks */
+    unsigned acquired, released;
+    struct tw_bd_dimension dimensions[TW_BD_DIMENSIONS_MAX];
+};
+
+struct maker {
+    enum tw_tile_kind kind;
+    struct path *path;
+    struct tw_error *err;
+    int code;
+};
+
+static void add_bd(struct maker *m, const struct transfer *t)
+{
+    const int is_memory = m->kind == TW_TILE_MEMORY;
+    struct path_bd *to = &m->path->bds[m->path->n_bds++];
+    struct tw_bd bd = {
+        .length = t->words,
+        .address = t->address + (is_memory ? OWN_MEMORY : 0),
+        .iteration = {.step = 1, .count = 1},
+        .valid = 1,
+        .use_next = 1,
+        .next = (uint8_t)t->next,
+        .acquire_enable = 1,
+        .acquire_id = (uint8_t)(t->acquire + (is_memory ? OWN_LOCKS : 0)),
+        .acquire_value = (int8_t) - (int)t->acquired,
+        .release_id = (uint8_t)(t->release + (is_memory ? OWN_LOCKS : 0)),
+        .release_value = (int8_t)t->released,
+    };
+
+    for (unsigned i = 0; i < TW_BD_DIMENSIONS_MAX; i++) {
+        bd.dimensions[i] = t->dimensions[i];
+        if (bd.dimensions[i].step == 0 && i < tw_bd_dimensions(m->kind))
+            bd.dimensions[i].step = 1;
+    }
+    to->number = (uint8_t)t->number;
+    int code = tw_bd_encode(m->kind, &bd, to->words, m->code == 0 ? m->err : NULL);
+    if (m->code == 0)
+        m->code = code;
+}
+
+static void add_channel(struct maker *m, enum tw_dma_direction direction, unsigned number, unsigned first_bd)
+{
+    m->path->channels[m->path->n_channels++] = (struct path_channel){{direction, number}, (uint8_t)first_bd};
+}
+
+static void add_lock(struct maker *m, unsigned number, unsigned value)
+{
+    m->path->locks[m->path->n_locks++] = (struct path_lock){(uint8_t)number, (uint8_t)value};
+}
+
+/* ---- Cores: two buffers of each operand, which the stream fills in turn; C leaves as one block. */
+
+static void make_core_in(struct maker *m, unsigned channel, const uint32_t address[2], uint32_t words, unsigned lock)
+{
+    const unsigned first = 2 * channel;
+    for (unsigned i = 0; i < 2; i++)
+        add_bd(m, &(struct transfer){.number = first + i,
+                                     .next = first + 1 - i,
+                                     .address = address[i],
+                                     .words = words,
+                                     .acquire = lock + EMPTY,
+                                     .acquired = 1,
+                                     .release = lock + FULL,
+                                     .released = 1});
+    add_channel(m, TW_S2MM, channel, first);
+    add_lock(m, lock + EMPTY, 2);
+    add_lock(m, lock + FULL, 0);
+}
+
+static void make_core_a(struct maker *m, const struct tw_overlay_shape *s)
+{
+    static const uint32_t address[2] = {TW_OVERLAY_CORE_A0, TW_OVERLAY_CORE_A1};
+    make_core_in(m, 0, address, s->m * TW_OVERLAY_STEP_BYTES / 4, TW_OVERLAY_A_EMPTY);
+}
+
+static void make_core_b(struct maker *m, const struct tw_overlay_shape *s)
+{
+    static const uint32_t address[2] = {TW_OVERLAY_CORE_B0, TW_OVERLAY_CORE_B1};
+    make_core_in(m, 1, address, s->n * TW_OVERLAY_STEP_BYTES / 4, TW_OVERLAY_B_EMPTY);
+}
+
+enum core_number { BD_CORE_C = 4 };
+
+static void make_core_c(struct maker *m, const struct tw_overlay_shape *s)
+{
+    add_bd(m, &(struct transfer){.number = BD_CORE_C,
+                                 .next = BD_CORE_C,
+                                 .address = TW_OVERLAY_CORE_C,
+                                 .words = memory_block_c_bytes(s) / 4,
+                                 .acquire = TW_OVERLAY_C_FULL,
+                                 .acquired = 1,
+                                 .release = TW_OVERLAY_C_EMPTY,
+                                 .released = 1});
+    add_channel(m, TW_MM2S, 0, BD_CORE_C);
+    add_lock(m, TW_OVERLAY_C_EMPTY, 1);
+    add_lock(m, TW_OVERLAY_C_FULL, 0);
+}
+
+/* ---- Memory tiles */
+
+/* Chunks come as rows and leave as tiles of 4 rows and 8 numbers: [step of 8][tile row][row][8 numbers]. */
+static void make_memory_a(struct maker *m, const struct tw_overlay_shape *s)
+{
+    const uint32_t row = s->chunk / 2;
+    for (unsigned i = 0; i < 2; i++) {
+        struct transfer in = {.number = BD_A_IN + i,
+                              .next = BD_A_IN + 1 - i,
+                              .address = i * memory_chunk_bytes(s),
+                              .words = memory_chunk_bytes(s) / 4,
+                              .acquire = LOCK_A + EMPTY,
+                              .acquired = 1,
+                              .release = LOCK_A + FULL,
+                              .released = 1};
+        struct transfer out = in;
+        out.number = BD_A_OUT + i;
+        out.next = BD_A_OUT + 1 - i;
+        out.acquire = LOCK_A + FULL;
+        out.release = LOCK_A + EMPTY;
+        out.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = 4};
+        out.dimensions[1] = (struct tw_bd_dimension){.step = row, .wrap = 4};
+        out.dimensions[2] = (struct tw_bd_dimension){.step = 4 * row, .wrap = s->m / 4};
+        out.dimensions[3] = (struct tw_bd_dimension){.step = 4};
+        add_bd(m, &in);
+        add_bd(m, &out);
+    }
+    add_channel(m, TW_S2MM, 0, BD_A_IN);
+    add_channel(m, TW_MM2S, 0, BD_A_OUT);
+    add_lock(m, LOCK_A + EMPTY, 2);
+    add_lock(m, LOCK_A + FULL, 0);
+}
+
+/*
+ * Each segment of B counts in its own locks how often it is still to be read: once for each panel of A. When it has
+ * been read for the last time, the next panel's segment may come, while others still pass.
+ */
+static void make_memory_b(struct maker *m, const struct tw_overlay_shape *s)
+{
+    const unsigned times = s->resident ? s->row_panels : 1;
+    uint32_t at = memory_b_at(s);
+
+    for (unsigned i = 0; i < s->segments; i++) {
+        const unsigned next = (i + 1) % s->segments, lock = LOCK_B + 2 * i;
+        struct transfer in = {.number = BD_B_IN + i,
+                              .next = BD_B_IN + next,
+                              .address = at,
+                              .words = s->segment_blocks[i] * memory_block_b_bytes(s) / 4,
+                              .acquire = lock + EMPTY,
+                              .acquired = times,
+                              .release = lock + FULL,
+                              .released = times};
+        struct transfer out = in;
+        out.number = BD_B_OUT + i;
+        out.next = BD_B_OUT + next;
+        out.acquire = lock + FULL;
+        out.acquired = 1;
+        out.release = lock + EMPTY;
+        out.released = 1;
+        add_bd(m, &in);
+        add_bd(m, &out);
+        add_lock(m, lock + EMPTY, times);
+        add_lock(m, lock + FULL, 0);
+        at += s->segment_blocks[i] * memory_block_b_bytes(s);
+    }
+    add_channel(m, TW_S2MM, 1, BD_B_IN);
+    add_channel(m, TW_MM2S, 1, BD_B_OUT);
+}
+
+/* Blocks come as tiles of 4 x 4, from each core into a place of its own, and leave as rows, one core after another. */
+static void make_memory_c(struct maker *m, const struct tw_overlay_shape *s)
+{
+    const uint32_t row = s->size.bf16_out ? 2 : 4; /* words of a tile's row */
+    const uint32_t tile = 4 * row, tiles = s->n / 4;
+
+    for (unsigned r = 0; r < TW_OVERLAY_ROWS; r++) {
+        const unsigned number = (r % 2 == 0 ? BD_C_IN_EVEN : BD_C_IN_ODD) + r / 2, lock = LOCK_C + 2 * r;
+        struct transfer in = {.number = number,
+                              .next = number,
+                              .address = memory_c_at(s) + r * memory_block_c_bytes(s),
+                              .words = memory_block_c_bytes(s) / 4,
+                              .acquire = lock + EMPTY,
+                              .acquired = 1,
+                              .release = lock + FULL,
+                              .released = 1};
+        struct transfer out = in;
+        out.number = BD_C_OUT + r;
+        out.next = BD_C_OUT + (r + 1) % TW_OVERLAY_ROWS;
+        out.acquire = lock + FULL;
+        out.release = lock + EMPTY;
+        out.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = row};
+        out.dimensions[1] = (struct tw_bd_dimension){.step = tile, .wrap = tiles};
+        out.dimensions[2] = (struct tw_bd_dimension){.step = row, .wrap = 4};
+        out.dimensions[3] = (struct tw_bd_dimension){.step = tile * tiles};
+        add_bd(m, &in);
+        add_bd(m, &out);
+        add_channel(m, TW_S2MM, 2 + r, number);
+        add_lock(m, lock + EMPTY, 1);
+        add_lock(m, lock + FULL, 0);
+    }
+    add_channel(m, TW_MM2S, 2, BD_C_OUT);
+}
+
+int path_make(enum overlay_path which, const struct tw_overlay_shape *shape, struct path *path, struct tw_error *err)
+{
+    static void (*const makers[PATHS])(struct maker * m, const struct tw_overlay_shape *s) = {
+        [PATH_CORE_A] = make_core_a,     [PATH_CORE_B] = make_core_b,     [PATH_CORE_C] = make_core_c,
+        [PATH_MEMORY_A] = make_memory_a, [PATH_MEMORY_B] = make_memory_b, [PATH_MEMORY_C] = make_memory_c,
+    };
+    struct maker maker = {.kind = path_kind(which), .path = path, .err = err};
+
+    *path = (struct path){0};
+    makers[which](&maker, shape);
+    return maker.code;
+}
+
+/* ---- Comparing and writing */
+
+static int bds_equal(const struct path *a, const struct path *b)
+{
+    for (uint32_t i = 0; i < a->n_bds; i++)
+        if (a->bds[i].number != b->bds[i].number ||
+            memcmp(a->bds[i].words, b->bds[i].words, sizeof a->bds[i].words) != 0)
+            return 0;
+    return 1;
+}
+
+int path_equal(const struct path *a, const struct path *b)
+{
+    if (a->n_bds != b->n_bds || a->n_locks != b->n_locks || !bds_equal(a, b))
+        return 0;
+    for (uint32_t i = 0; i < a->n_locks; i++)
+        if (a->locks[i].number != b->locks[i].number || a->locks[i].value != b->locks[i].value)
+            return 0;
+    return 1;
+}
+
+enum channel_control { CHANNEL_RUN = 0, CHANNEL_RESET = 2 };
+
+void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+{
+    const enum tw_tile_kind kind = tw_tile_kind(row);
+    for (uint32_t i = 0; i < path->n_channels; i++) {
+        uint32_t offset = tw_dma_control_offset(kind, path->channels[i].channel);
+        tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RESET);
+        tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RUN);
+    }
+}
+
+void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+{
+    const enum tw_tile_kind kind = tw_tile_kind(row);
+    for (uint32_t i = 0; i < path->n_bds; i++)
+        tw_control_writer_block_write(w, tw_tile_address(column, row, tw_bd_offset(kind, path->bds[i].number)),
+                                      path->bds[i].words, tw_bd_words(kind));
+    for (uint32_t i = 0; i < path->n_locks; i++)
+        tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
+                                path->locks[i].value);
+}
+
+void path_start(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+{
+    const enum tw_tile_kind kind = tw_tile_kind(row);
+    for (uint32_t i = 0; i < path->n_channels; i++) {
+        const struct tw_dma_task task = {.bd = path->channels[i].first_bd, .repeat = 1};
+        uint32_t offset = tw_dma_queue_offset(kind, path->channels[i].channel);
+        tw_control_writer_write(w, tw_tile_address(column, row, offset), tw_dma_task_encode(&task));
+    }
+}

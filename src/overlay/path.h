@@ -1,0 +1,62 @@
+/*
+ * What shapes change in cores and memory tiles: descriptors, their locks and the channels that work through them. All
+ * cores are alike, and all memory tiles.
+ */
+#ifndef TW_OVERLAY_PATH_H
+#define TW_OVERLAY_PATH_H
+
+#include "npu1/buffer_descriptor.h"
+#include "npu1/control_writer.h"
+#include "npu1/dma.h"
+#include "overlay/shape.h"
+
+/* A, B and C on their way through a tile. */
+enum overlay_path {
+    PATH_CORE_A,
+    PATH_CORE_B,
+    PATH_CORE_C,
+    PATH_MEMORY_A,
+    PATH_MEMORY_B,
+    PATH_MEMORY_C,
+    PATHS,
+    PATHS_CORE = PATH_MEMORY_A /* those before are of cores */
+};
+
+enum path_limit { PATH_CHANNELS = 5, PATH_BDS = 12, PATH_LOCKS = 12 };
+
+struct path_channel {
+    struct tw_dma_channel channel;
+    uint8_t first_bd;
+};
+struct path_bd {
+    uint8_t number;
+    uint32_t words[TW_BD_WORDS_MAX];
+};
+struct path_lock {
+    uint8_t number, value; /* when nothing is under way */
+};
+
+struct path {
+    uint32_t n_channels, n_bds, n_locks;
+    struct path_channel channels[PATH_CHANNELS];
+    struct path_bd bds[PATH_BDS];
+    struct path_lock locks[PATH_LOCKS];
+};
+
+static inline enum tw_tile_kind path_kind(enum overlay_path which)
+{
+    return which < PATHS_CORE ? TW_TILE_CORE : TW_TILE_MEMORY;
+}
+
+/* Fills *path for a shape. Fails as tw_bd_encode, which only a fault in shape.c can cause. */
+int path_make(enum overlay_path which, const struct tw_overlay_shape *shape, struct path *path, struct tw_error *err);
+
+/* Whether two paths are the same. */
+int path_equal(const struct path *a, const struct path *b);
+
+/* Stop the channels of a path in a tile; set its descriptors and locks; start the channels. */
+void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
+void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
+void path_start(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
+
+#endif

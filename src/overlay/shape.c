@@ -1,0 +1,125 @@
+#include "overlay/shape.h"
+
+#include "npu1/lock.h"
+#include "overlay/memory_tile.h"
+
+/*
+ * The figures of the choice, in cycles and bytes. The array's own (4 bytes a cycle of each stream, DDR) are those of
+ * docs/emulator.md; those of the core program were counted on it.
+ */
+enum figure {
+    MAC_GROUP = 64,       /* of one group of 16 x 16 numbers of C in a step */
+    STEP_OVERHEAD = 60,   /* of a step: locks, filling and emptying the loop */
+    BLOCK_OVERHEAD = 600, /* of a block: the header, the epilogue's beginning */
+    EPILOGUE_TILE = 4,    /* of 4 x 4 numbers in the epilogue */
+    STREAM_BYTES = 4,
+    DDR_READ = 16,
+    DDR_WRITE = 16,
+    DDR_BOTH = 21,
+    TASK = 3000 /* that control code takes to begin a panel */
+};
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* As long as possible, so that DDR is read in long rows, and so that whole chunks make up the depth. */
+static uint32_t choose_chunk(uint32_t steps)
+{
+    uint32_t chunk = 4;
+    while (steps % chunk != 0)
+        chunk--;
+    return chunk * TW_OVERLAY_DEPTH;
+}
+
+/* Cuts the stream of B: a whole panel into equal parts, or single blocks in a ring. */
+static void choose_segments(struct tw_overlay_shape *s)
+{
+    const uint32_t blocks = 1 + s->steps;
+    s->resident = blocks * memory_block_b_bytes(s) <= memory_b_room(s) && s->row_panels <= TW_LOCK_VALUE_TOP;
+    s->segments = TW_OVERLAY_SEGMENTS;
+    if (s->resident && blocks < s->segments)
+        s->segments = blocks;
+    for (uint32_t i = 0; i < TW_OVERLAY_SEGMENTS; i++) {
+        uint32_t size = s->resident ? (i + 1) * blocks / s->segments - i * blocks / s->segments : 1;
+        s->segment_blocks[i] = i < s->segments ? size : 0;
+    }
+}
+
+/* What cores and streams take for all blocks of one core, if DDR keeps up. */
+static uint64_t core_cycles(const struct tw_overlay_shape *s)
+{
+    const uint64_t groups = (uint64_t)(s->m / TW_OVERLAY_UNIT) * (s->n / TW_OVERLAY_UNIT);
+    const uint64_t stream = greater(s->m, s->n) * TW_OVERLAY_STEP_BYTES / STREAM_BYTES;
+    const uint64_t step = greater(groups * MAC_GROUP + STEP_OVERHEAD, stream);
+    const uint64_t out = memory_block_c_bytes(s) / STREAM_BYTES;
+    const uint64_t block = s->steps * step + BLOCK_OVERHEAD + groups * 16 * EPILOGUE_TILE + out;
+    /* Four blocks of a column leave by one stream. */
+    return s->row_panels * s->column_panels * greater(block, TW_OVERLAY_ROWS * out);
+}
+
+static uint64_t ddr_cycles(const struct tw_overlay_shape *s)
+{
+    const uint64_t a = (uint64_t)tw_overlay_height(s) * tw_overlay_depth(s) * 2 * s->column_panels;
+    const uint64_t b = (uint64_t)tw_overlay_width(s) * tw_overlay_depth(s) * 2 * (s->resident ? 1 : s->row_panels);
+    const uint64_t c = (uint64_t)tw_overlay_height(s) * tw_overlay_width(s) * (s->size.bf16_out ? 2 : 4);
+    return greater(greater((a + b) / DDR_READ, c / DDR_WRITE), (a + b + c) / DDR_BOTH);
+}
+
+static void cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *s)
+{
+    *s = (struct tw_overlay_shape){.size = *size, .m = m, .n = n};
+    s->steps = divide_up(size->depth, TW_OVERLAY_DEPTH);
+    s->chunk = choose_chunk(s->steps);
+    s->row_panels = divide_up(size->rows, TW_OVERLAY_ROWS * m);
+    s->column_panels = divide_up(size->columns, TW_OVERLAY_COLUMNS * n);
+    choose_segments(s);
+    s->cycles = greater(core_cycles(s), ddr_cycles(s)) + (uint64_t)s->column_panels * TASK;
+}
+
+static int check(const struct tw_overlay_size *size, struct tw_error *err)
+{
+    const uint32_t sides[3] = {size->rows, size->depth, size->columns};
+    for (unsigned i = 0; i < 3; i++)
+        if (sides[i] == 0 || sides[i] > TW_OVERLAY_SIDE_MAX)
+            return tw_fail(err, TW_E_SHAPE,
+                           "a product of %u x %u and %u x %u numbers does not fit the overlay: sides are 1 to %d",
+                           size->rows, size->depth, size->depth, size->columns, TW_OVERLAY_SIDE_MAX);
+    return 0;
+}
+
+int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *shape,
+                   struct tw_error *err)
+{
+    int code = check(size, err);
+    if (code != 0)
+        return code;
+    if (m == 0 || n == 0 || m > TW_OVERLAY_MAX || n > TW_OVERLAY_MAX || m % TW_OVERLAY_UNIT != 0 ||
+        n % TW_OVERLAY_UNIT != 0)
+        return tw_fail(err, TW_E_SHAPE, "blocks of %u x %u do not fit a core: sides are multiples of %d up to %d", m, n,
+                       TW_OVERLAY_UNIT, TW_OVERLAY_MAX);
+    cut(size, m, n, shape);
+    return 0;
+}
+
+int tw_overlay_choose(const struct tw_overlay_size *size, struct tw_overlay_shape *shape, struct tw_error *err)
+{
+    int code = check(size, err);
+    if (code != 0)
+        return code;
+    *shape = (struct tw_overlay_shape){.cycles = UINT64_MAX};
+    for (uint32_t m = TW_OVERLAY_UNIT; m <= TW_OVERLAY_MAX; m += TW_OVERLAY_UNIT)
+        for (uint32_t n = TW_OVERLAY_UNIT; n <= TW_OVERLAY_MAX; n += TW_OVERLAY_UNIT) {
+            struct tw_overlay_shape candidate;
+            cut(size, m, n, &candidate);
+            if (candidate.cycles < shape->cycles)
+                *shape = candidate;
+        }
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* How a product is cut into blocks: the choice, and the figures it rests on. */
+#ifndef TW_OVERLAY_SHAPE_H
+#define TW_OVERLAY_SHAPE_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+/* C[rows x columns] = A[rows x depth] * B[depth x columns] */
+struct tw_overlay_size {
+    uint32_t rows, depth, columns;
+    int bf16_out; /* C in bf16 instead of fp32 */
+};
+
+/* Sides that the overlay takes; larger products are to be cut by the caller. */
+enum tw_overlay_limit { TW_OVERLAY_SIDE_MAX = 1 << 20 };
+
+/* Parts into which the memory tile cuts what it holds of B; they are filled and emptied one after another. */
+enum tw_overlay_segments { TW_OVERLAY_SEGMENTS = 6 };
+
+struct tw_overlay_shape {
+    struct tw_overlay_size size;
+    uint32_t m, n;  /* rows and columns of a core's block */
+    uint32_t steps; /* of TW_OVERLAY_DEPTH, depth rounded up */
+    uint32_t chunk; /* numbers of a row of A that come at once; divides 32 * steps */
+    uint32_t row_panels, column_panels;
+    /*
+     * The memory tiles keep a column panel of B while all panels of A pass; else B comes again with each of them.
+     */
+    int resident;
+    uint32_t segments;
+    uint32_t segment_blocks[TW_OVERLAY_SEGMENTS]; /* of the stream of B: header first */
+    uint64_t cycles;                              /* expected, without the command's own cost */
+};
+
+/*
+ * The choice that is expected to take the fewest cycles. Fails with TW_E_SHAPE for a side of 0 or beyond
+ * TW_OVERLAY_SIDE_MAX.
+ */
+int tw_overlay_choose(const struct tw_overlay_size *size, struct tw_overlay_shape *shape, struct tw_error *err);
+
+/* The same with m and n given, both multiples of TW_OVERLAY_UNIT up to TW_OVERLAY_MAX; for tests and measurements. */
+int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *shape,
+                   struct tw_error *err);
+
+/*
+ * What the device reads and writes, in whole blocks: A has this many rows of at least this many numbers, all of them
+ * beyond the product's depth zero (those of rows beyond the product's may be anything); C has as many rows, of at least
+ * tw_overlay_width numbers.
+ */
+static inline uint32_t tw_overlay_height(const struct tw_overlay_shape *shape)
+{
+    return 4 * shape->m * shape->row_panels;
+}
+static inline uint32_t tw_overlay_depth(const struct tw_overlay_shape *shape)
+{
+    return 32 * shape->steps;
+}
+static inline uint32_t tw_overlay_width(const struct tw_overlay_shape *shape)
+{
+    return 4 * shape->n * shape->column_panels;
+}
+
+#endif

@@ -1,0 +1,76 @@
+#include "overlay/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define DO(call)                                                                                                       \
+    do {                                                                                                               \
+        struct tw_error err = {0};                                                                                     \
+        if ((call) < 0)                                                                                                \
+            fail_msg("%s", err.text);                                                                                  \
+    } while (0)
+
+void device_open(struct device *d, const struct tw_overlay_program *program)
+{
+    memset(d, 0, sizeof *d);
+    DO(tw_overlay_pdi(program, &d->pdi, &d->pdi_size, &err));
+    DO(tw_buffers_create(&d->buffers, &err));
+    const struct tw_firmware_options options = {.columns = 4, .host = tw_buffers_host(d->buffers)};
+    DO(tw_firmware_create(&options, &d->firmware, &err));
+    const struct tw_view view = {.data = d->pdi, .size = d->pdi_size, .file = "overlay"};
+    DO(tw_firmware_add_program(d->firmware, &view, &err));
+}
+
+void device_close(struct device *d)
+{
+    tw_firmware_free(d->firmware);
+    tw_buffers_free(d->buffers);
+    free(d->pdi);
+}
+
+unsigned device_buffer(struct device *d, uint64_t size)
+{
+    assert_true(d->n_buffers < TW_BUFFERS_MAX);
+    DO(tw_buffers_add(d->buffers, size, &d->addresses[d->n_buffers], &d->bytes[d->n_buffers], &err));
+    return d->n_buffers++;
+}
+
+void device_run(struct device *d, struct tw_overlay_launch *launch)
+{
+    unsigned char *code;
+    size_t size;
+    DO(tw_overlay_launch_end(launch, &code, &size, &err));
+    const struct tw_command command = {.program = 0,
+                                       .opcode = TW_KERNEL_TRANSACTION,
+                                       .control_code = {.data = code, .size = size, .file = "launch"},
+                                       .arguments = d->addresses,
+                                       .n_arguments = d->n_buffers};
+    DO(tw_firmware_run(d->firmware, &command, &d->report, &err));
+    assert_int_equal(d->report.status, TW_FIRMWARE_OK);
+    free(code);
+}
+
+void program_assemble(struct program *p, const char *text)
+{
+    memset(p, 0, sizeof *p);
+    DO(tw_assemble("program.s", text, strlen(text), NULL, &p->assembly, &err));
+    assert_int_equal(p->assembly->n_sections, 1);
+    const struct tw_as_section *s = &p->assembly->sections[0];
+    const size_t size = (s->size + 15u) & ~(size_t)15;
+    p->text = calloc(1, size);
+    assert_non_null(p->text);
+    memcpy(p->text, s->bytes, s->size);
+    p->piece = (struct tw_overlay_piece){s->address, {.data = p->text, .size = size, .file = "program.s"}};
+    p->program = (struct tw_overlay_program){&p->piece, 1};
+}
+
+void program_free(struct program *p)
+{
+    tw_assembly_free(p->assembly);
+    free(p->text);
+}

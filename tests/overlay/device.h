@@ -1,0 +1,42 @@
+/* The overlay on an emulated device: loading it, running launches, and products compared with float64. */
+#ifndef TESTS_OVERLAY_DEVICE_H
+#define TESTS_OVERLAY_DEVICE_H
+
+#include "emu/buffers.h"
+#include "emu/firmware.h"
+#include "isa/assembler.h"
+#include "overlay/image.h"
+#include "overlay/launch.h"
+
+struct device {
+    unsigned char *pdi;
+    size_t pdi_size;
+    struct tw_buffers *buffers;
+    struct tw_firmware *firmware;
+    uint64_t addresses[TW_BUFFERS_MAX]; /* of buffers, which are numbered as arguments */
+    unsigned char *bytes[TW_BUFFERS_MAX];
+    unsigned n_buffers;
+    struct tw_command_report report; /* of the last command */
+};
+
+/* Fails the test when something goes wrong, as all functions here. */
+void device_open(struct device *d, const struct tw_overlay_program *program);
+void device_close(struct device *d);
+
+/* A new buffer of zeros; returns its number. */
+unsigned device_buffer(struct device *d, uint64_t size);
+
+/* Ends the launch and runs it. */
+void device_run(struct device *d, struct tw_overlay_launch *launch);
+
+/* Assembles a program of one section. It lies in *program until program_free. */
+struct program {
+    struct tw_assembly *assembly;
+    struct tw_overlay_piece piece;
+    unsigned char *text;
+    struct tw_overlay_program program;
+};
+void program_assemble(struct program *p, const char *text);
+void program_free(struct program *p);
+
+#endif
