@@ -13,7 +13,7 @@ enum {
     CHUNK_BYTES = 1 << 16,
     LINE_BYTES = 512,
     FIRMWARE_PROCESS = 1, /* tiles follow */
-    /* Threads of a process. */
+    THREADS_EACH = 100,   /* of a process, in numbers that are unique in the file, as some viewers want them */
     CORE_THREAD = 1,
     S2MM_THREAD = 10, /* and the channel */
     MM2S_THREAD = 20,
@@ -57,8 +57,16 @@ static void put(struct writer *w, const char *format, ...)
 /* ---- where things stand */
 
 struct place {
-    int process, thread;
+    int process, thread; /* thread: inside the process */
 };
+
+/* Where control code is, and where a cut is told. */
+static const struct place control = {FIRMWARE_PROCESS, CONTROL_THREAD};
+
+static int thread_number(struct place p)
+{
+    return p.process * THREADS_EACH + p.thread;
+}
 
 static struct place place_of(const struct tw_trace_event *e)
 {
@@ -81,7 +89,7 @@ static void put_name(struct writer *w, struct place p, const char *what, const c
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
     put(w, "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", w->before, p.process,
-        p.thread, what, name);
+        thread_number(p), what, name);
     w->before = ",\n";
 }
 
@@ -93,8 +101,8 @@ static void put_process(struct writer *w, int process, const char *kind, unsigne
         put_name(w, p, "process_name", "%s", kind);
     else
         put_name(w, p, "process_name", "%s (%u, %u)", kind, column, row);
-    put(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}",
-        process, process);
+    put(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}",
+        process, thread_number(p), process);
 }
 
 static void put_tile_thread(struct writer *w, struct place p, const struct tw_trace_event *e)
@@ -112,9 +120,8 @@ static void put_names(struct writer *w, const struct tw_trace_entry *entries, si
         [TW_TILE_SHIM] = "shim", [TW_TILE_MEMORY] = "memory", [TW_TILE_CORE] = "core"};
     enum { PROCESSES = FIRMWARE_PROCESS + 1 + TW_NPU1_COLUMNS * TW_NPU1_ROWS, THREADS = MM2S_THREAD + 10 };
     uint8_t named[PROCESSES][THREADS] = {{0}};
-    const struct place control = {FIRMWARE_PROCESS, CONTROL_THREAD};
     put_process(w, FIRMWARE_PROCESS, "firmware", 0, 0);
-    put_name(w, control, "thread_name", "control code"); /* where a cut is told, too */
+    put_name(w, control, "thread_name", "control code");
     named[FIRMWARE_PROCESS][0] = named[FIRMWARE_PROCESS][CONTROL_THREAD] = 1;
     for (size_t i = 0; i < n; i++) {
         const struct tw_trace_event *e = &entries[i].event;
@@ -230,6 +237,13 @@ static void put_time(struct writer *w, const char *name, uint64_t millionths)
     put(w, ",\"%s\":%" PRIu64 ".%06u", name, millionths / MILLION, (unsigned)(millionths % MILLION));
 }
 
+/* Of the kinds that entries have. */
+static const char *const phase_letters[] = {[TW_TRACE_BEGIN] = "X",
+                                            [TW_TRACE_END] = "",
+                                            [TW_TRACE_END_ALL] = "",
+                                            [TW_TRACE_VALUE] = "C",
+                                            [TW_TRACE_MOMENT] = "i"};
+
 static void put_entry(struct writer *w, const struct tw_trace_entry *entry)
 {
     const struct tw_trace_event *e = &entry->event;
@@ -237,11 +251,8 @@ static void put_entry(struct writer *w, const struct tw_trace_entry *entry)
     char name[80];
     uint64_t at = moment(w, e->cycle);
     put_thing_name(e, name, sizeof name);
-    put(w, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"cat\":\"%s\"", w->before,
-        e->kind == TW_TRACE_BEGIN   ? "X"
-        : e->kind == TW_TRACE_VALUE ? "C"
-                                    : "i",
-        p.process, p.thread, name, whats[e->what].category);
+    put(w, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"cat\":\"%s\"", w->before, phase_letters[e->kind],
+        p.process, thread_number(p), name, whats[e->what].category);
     w->before = ",\n";
     put_time(w, "ts", at);
     if (e->kind == TW_TRACE_BEGIN) {
@@ -283,7 +294,7 @@ static void put_all(struct writer *w, struct tw_trace_record *record)
         put_entry(w, &entries[i]);
     if (loss[0] != '\0') {
         put(w, "%s{\"ph\":\"i\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"cat\":\"cut\",\"s\":\"g\"", w->before,
-            FIRMWARE_PROCESS, CONTROL_THREAD, loss);
+            control.process, thread_number(control), loss);
         put_time(w, "ts", n > 0 ? moment(w, entries[n - 1].event.cycle) : 0);
         put(w, "}");
     }

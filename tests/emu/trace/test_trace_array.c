@@ -212,7 +212,7 @@ static void locks_and_tokens(void **state)
     json_int_t values[4] = {0};
     size_t at = 0;
     (void)state;
-    locks.thread = 0;
+    locks.thread = TRACE_ANY;
     for (const json_t *e; (e = trace_next(trace, locks, &at)) != NULL;)
         for (size_t i = 0; i < 4; i++)
             if (strcmp(trace_name(e), names[i]) == 0) {

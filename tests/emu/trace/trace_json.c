@@ -101,7 +101,8 @@ const json_t *trace_next(const json_t *trace, struct trace_place place, size_t *
     const json_t *events = json_object_get(trace, "traceEvents");
     while (*at < json_array_size(events)) {
         const json_t *event = json_array_get(events, (*at)++);
-        if (!is_kind(event, "M") && whole(event, "pid") == place.process && whole(event, "tid") == place.thread)
+        if (!is_kind(event, "M") && whole(event, "pid") == place.process &&
+            (place.thread == TRACE_ANY || whole(event, "tid") == place.thread))
             return event;
     }
     return NULL;
@@ -130,6 +131,8 @@ static struct open_place *open_place(struct check *c, json_int_t process, json_i
             return &c->places[i];
     assert_true(c->n_places < PLACES);
     assert_non_null(find_name(c->events, "thread_name", process, thread));
+    for (size_t i = 0; i < c->n_places; i++)
+        assert_true(c->places[i].place.thread != thread); /* viewers may tell threads by it alone */
     struct open_place *p = &c->places[c->n_places++];
     p->place = (struct trace_place){process, thread};
     return p;

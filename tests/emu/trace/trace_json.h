@@ -16,6 +16,8 @@ json_t *trace_read(const char *text);
 struct trace_place {
     json_int_t process, thread;
 };
+/* In place of a thread's number. */
+enum { TRACE_ANY = -1 };
 struct trace_place trace_place(const json_t *trace, const char *process, const char *thread);
 
 /* The next event at a place from *at on, which moves behind it; NULL: no more. Names of places are no events. */
