@@ -27,7 +27,10 @@ enum tw_trace_unit {
     TW_TRACE_UNITS
 };
 
-/* What the two numbers of an event are. A lock's owner is column * 8 + row. */
+/* A lock's owner as a number: its column above its row. */
+enum tw_trace_owner { TW_TRACE_OWNER_COLUMN_SHIFT = 3, TW_TRACE_OWNER_ROW_MASK = 7 };
+
+/* What the two numbers of an event are. */
 enum tw_trace_what {
     TW_TRACE_RUN,           /* a core; bundles and stalls for banks so far, at BEGIN and at END */
     TW_TRACE_WAIT_LOCK,     /* a core or a channel; lock, owner */

@@ -2,7 +2,7 @@
 
 #include "emu/array/state.h"
 
-enum { OWNER_COLUMN_SHIFT = 3, LOCKS_OF_WINDOW = 16 };
+enum { LOCKS_OF_WINDOW = 16 };
 
 static int is_watched(const struct tw_array *a)
 {
@@ -56,7 +56,7 @@ void tw_trace_core_stops(struct tw_array *array, const struct tw_tile *tile, uin
 
 static int64_t owner_number(const struct tw_tile *owner)
 {
-    return owner->column << OWNER_COLUMN_SHIFT | owner->row;
+    return owner->column << TW_TRACE_OWNER_COLUMN_SHIFT | owner->row;
 }
 
 static void describe_request(const struct tw_array *a, const struct tw_tile *t, const struct tw_core_request *r,

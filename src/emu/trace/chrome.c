@@ -18,9 +18,7 @@ enum {
     S2MM_THREAD = 10, /* and the channel */
     MM2S_THREAD = 20,
     CONTROL_THREAD = 1,
-    TOKENS_THREAD = 2,
-    OWNER_COLUMN_SHIFT = 3,
-    OWNER_ROW_MASK = 7
+    TOKENS_THREAD = 2
 };
 
 struct writer {
@@ -173,8 +171,8 @@ static void put_thing_name(const struct tw_trace_event *e, char *text, size_t si
         snprintf(text, size, "running");
         break;
     case TW_TRACE_WAIT_LOCK:
-        snprintf(text, size, "waits for lock %lld of (%lld, %lld)", first, second >> OWNER_COLUMN_SHIFT,
-                 second & OWNER_ROW_MASK);
+        snprintf(text, size, "waits for lock %lld of (%lld, %lld)", first, second >> TW_TRACE_OWNER_COLUMN_SHIFT,
+                 second & TW_TRACE_OWNER_ROW_MASK);
         break;
     case TW_TRACE_WAIT_STREAM:
         snprintf(text, size, "waits for %s its stream", second ? "room in" : "words from");

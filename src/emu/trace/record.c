@@ -113,7 +113,7 @@ static void end_all(struct tw_trace_record *r, struct track *t, const struct tw_
 static struct track *track_of(struct tw_trace_record *r, const struct tw_trace_event *e)
 {
     if (e->column >= TW_NPU1_COLUMNS || e->row >= TW_NPU1_ROWS || e->unit >= TW_TRACE_UNITS ||
-        e->channel >= TW_DMA_CHANNELS_MAX || e->what >= TW_TRACE_WHATS)
+        e->channel >= TW_DMA_CHANNELS_MAX || e->what >= TW_TRACE_WHATS || e->kind > TW_TRACE_MOMENT)
         return NULL;
     size_t tile = (size_t)e->column * TW_NPU1_ROWS + e->row;
     return &r->tracks[(tile * TW_TRACE_UNITS + e->unit) * TW_DMA_CHANNELS_MAX + e->channel];

@@ -145,6 +145,7 @@ static void senseless_events(void **state)
     SEND(&b, MOMENT, TOKEN, 50, .row = 6);
     SEND(&b, MOMENT, TOKEN, 50, .unit = TW_TRACE_UNITS);
     SEND(&b, MOMENT, WHATS, 50);
+    send(&b, (struct tw_trace_event){.kind = 200, .cycle = 50});
     SEND(&b, MOMENT, TOKEN, 50, .channel = 99);
     SEND(&b, VALUE, LOCK, 50, .unit = TW_TRACE_LOCKS, .first = -1);
     finish(&b);
