@@ -1,6 +1,7 @@
 /* Faults as a client of the driver meets them: an errno value, a command's state, or a wrong bit; and the next try. */
 #include "emu/driver/rig.h"
 #include "emu/fault.h"
+#include "emu/firmware.h"
 #include "emu/firmware/make_control.h"
 #include "image/make_image.h"
 #include "isa/assembler.h"
@@ -249,6 +250,33 @@ static void the_variable(void **state)
     unsetenv(TW_FAULT_VARIABLE);
 }
 
+static int create_firmware(const char *text, int is_admitted, struct tw_error *err)
+{
+    struct tw_faults *faults = NULL;
+    struct tw_firmware *firmware = NULL;
+    assert_int_equal(tw_faults_create(text, &faults, NULL), 0);
+    const struct tw_firmware_options options = {.columns = 1, .faults = faults, .is_admitted = is_admitted};
+    int code = tw_firmware_create(&options, &firmware, err);
+    assert_true((firmware != NULL) == (code == 0));
+    if (firmware != NULL)
+        assert_ptr_equal(tw_firmware_faults(firmware), faults);
+    tw_firmware_free(firmware);
+    tw_faults_free(faults);
+    return code;
+}
+
+/* A firmware without a driver refuses contexts itself. */
+static void firmware_alone(void **state)
+{
+    struct tw_error err = {0};
+    (void)state;
+    assert_int_equal(create_firmware("context:1", 0, &err), TW_E_BUSY);
+    assert_non_null(strstr(err.text, "a fault on purpose"));
+    assert_int_equal(create_firmware("context:1", 1, &err), 0);
+    assert_int_equal(create_firmware("memory:1", 1, &err), TW_E_MEMORY);
+    assert_int_equal(create_firmware("memory:2", 0, &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +288,7 @@ int main(void)
         cmocka_unit_test(memory_of_buffers_and_contexts),
         cmocka_unit_test(memory_of_the_array),
         cmocka_unit_test(the_variable),
+        cmocka_unit_test(firmware_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
