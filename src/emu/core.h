@@ -2,9 +2,9 @@
  * One core: program memory, registers and the exposed pipeline. It runs ahead on its own until something outside
  * decides how it goes on; then it stops with a request, and the array (array.h) answers when it is time.
  *
- * Results are those of silicon bit for bit: each operand is read and each result lands at the cycle that the tables say,
- * bypasses included, so that a program that reads a register too early gets the old value. A stall freezes the whole
- * pipeline: distances count issued bundles.
+ * Results are those of silicon bit for bit: each operand is read and each result lands at the cycle that the tables
+ * say, bypasses included, so that a program that reads a register too early gets the old value. A stall freezes the
+ * whole pipeline: distances count issued bundles.
  */
 #ifndef TW_EMU_CORE_H
 #define TW_EMU_CORE_H
@@ -20,26 +20,35 @@ struct tw_vector_kernels;
 
 enum tw_core_window { TW_WINDOW_SOUTH, TW_WINDOW_WEST, TW_WINDOW_NORTH, TW_WINDOW_OWN, TW_WINDOWS };
 
+enum { TW_BANK_CYCLES = 4096 };
+
 struct tw_core_options {
     const struct tw_vector_kernels *kernels; /* NULL: the fastest that this processor runs */
     const struct tw_unknown *unknown;        /* NULL: tw_unknown_defaults */
     /*
      * Our own kernels: what the exposed pipeline does not forgive is an error: a value read before it has landed, two
-     * uses of one port or unit, a misaligned access, a register that nobody has written. Reads that the program declares
-     * (tw_core_expect_old) are no errors.
+     * uses of one port or unit, a misaligned access, a register that nobody has written. Reads that the program
+     * declares (tw_core_expect_old) are no errors.
      */
     int strict;
+    int slow; /* works out each tick anew instead of remembering ticks that have been before: the same, slower */
     const char *name; /* for messages: "core (1, 2)" */
     /* 64 KiB each, as the core sees them; NULL: there is no memory. They may be written by others between calls. */
     uint8_t *windows[TW_WINDOWS];
+    /*
+     * TW_BANK_CYCLES places, or NULL: what banks of memory each cycle used, in the place of the cycle modulo their
+     * number: the low half of the cycle above, below the banks, eight for each window. Cycles that used none leave
+     * what is there.
+     */
+    uint64_t *banks;
 };
 
 /* Why tw_core_run returned. */
 enum tw_core_state {
-    TW_CORE_RUNNING,  /* reached the cycle that it was to run to */
-    TW_CORE_REQUEST,  /* waits for tw_core_answer */
-    TW_CORE_DONE,     /* executed done; further runs do nothing */
-    TW_CORE_FAILED    /* err says why; further runs do nothing until a reset */
+    TW_CORE_RUNNING, /* reached the cycle that it was to run to */
+    TW_CORE_REQUEST, /* waits for tw_core_answer */
+    TW_CORE_DONE,    /* executed done; further runs do nothing */
+    TW_CORE_FAILED   /* err says why; further runs do nothing until a reset */
 };
 
 enum tw_core_request_kind {

@@ -1,5 +1,5 @@
 /* Pointers, and how accesses move them. */
-#include "emu/core/state.h"
+#include "emu/core/act.h"
 
 enum { ADDRESS_MASK = (1 << TW_ADDRESS_BITS) - 1 };
 enum walk { WALK_M, WALK_DN, WALK_DJ, WALK_DC, WALK_OUTER };
@@ -44,28 +44,64 @@ static void walk_3d(const struct tw_core_address *a, struct tw_core_flight *f, u
     set(a->outer_to, a->outer_at, f, outer_count);
 }
 
+static void fixed(struct tw_core *c, const struct tw_core_act *act)
+{
+    const struct tw_core_address *a = &act->op->address;
+
+    (void)c;
+    act->flight->head = (struct tw_core_flight_head){.address = (*a->pointer + *a->step) & ADDRESS_MASK};
+}
+
+static void post(struct tw_core *c, const struct tw_core_act *act)
+{
+    const struct tw_core_address *a = &act->op->address;
+    uint32_t pointer = *a->pointer;
+
+    (void)c;
+    act->flight->head = (struct tw_core_flight_head){.address = pointer};
+    set(a->to, a->at, act->flight, pointer + *a->step);
+}
+
+static void move_2d(struct tw_core *c, const struct tw_core_act *act)
+{
+    uint32_t pointer = *act->op->address.pointer;
+
+    (void)c;
+    act->flight->head = (struct tw_core_flight_head){.address = pointer};
+    walk_2d(&act->op->address, act->flight, pointer);
+}
+
+static void move_3d(struct tw_core *c, const struct tw_core_act *act)
+{
+    uint32_t pointer = *act->op->address.pointer;
+
+    (void)c;
+    act->flight->head = (struct tw_core_flight_head){.address = pointer};
+    walk_3d(&act->op->address, act->flight, pointer);
+}
+
+tw_core_act_function *tw_core_act_address(const struct tw_core_op *op)
+{
+    switch (op->address_mode) {
+    case CORE_ADDRESS_FIXED:
+        return fixed;
+    case CORE_ADDRESS_POST:
+        return post;
+    case CORE_ADDRESS_2D:
+        return move_2d;
+    default:
+        return move_3d;
+    }
+}
+
 void tw_core_issue_address(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    const struct tw_core_address *a = &op->address;
-    uint32_t pointer = *a->pointer;
+    struct tw_core_act act = {.op = op, .flight = f};
 
     /* The data first: it may be the pointer itself. */
     for (unsigned i = 0; i < op->n_captures; i++)
         tw_core_capture(c, &op->captures[i], f);
-    f->head = (struct tw_core_flight_head){.address = pointer};
-    switch (op->address_mode) {
-    case CORE_ADDRESS_FIXED:
-        f->head.address = (pointer + *a->step) & ADDRESS_MASK;
-        break;
-    case CORE_ADDRESS_POST:
-        set(a->to, a->at, f, pointer + *a->step);
-        break;
-    case CORE_ADDRESS_2D:
-        walk_2d(a, f, pointer);
-        break;
-    default:
-        walk_3d(a, f, pointer);
-    }
+    tw_core_act_address(op)(c, &act);
     if (op->calls)
         tw_core_call(c, op, f);
 }

@@ -87,7 +87,7 @@ static void check_loop(struct tw_core *c, const struct tw_core_bundle *b)
 }
 
 /* A store of 8 or 16 bits in the last bundle of a short loop is lost on the way back. */
-static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b)
+static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights)
 {
     uint32_t begin = *c->loop_start;
 
@@ -100,11 +100,11 @@ static void lose_part_word(struct tw_core *c, const struct tw_core_bundle *b)
         return;
     }
     for (unsigned i = 0; i < b->n_ops && c->unknown.loop_end_loses_part_words; i++)
-        c->flights[c->tick % CORE_RING][b->ops[i]->slot].head.is_lost = 1;
+        tw_core_flight_of(flights, b->ops[i])->head.is_lost = 1;
 }
 
 /* The bundle at LE has been issued. */
-static uint32_t end_loop(struct tw_core *c, const struct tw_core_bundle *b)
+static uint32_t end_loop(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights)
 {
     if (*c->loop_count == 0 && !(c->unknown.loop_count_zero_skips && c->loop_end_set))
         return b->next;
@@ -115,16 +115,16 @@ static uint32_t end_loop(struct tw_core *c, const struct tw_core_bundle *b)
     if (c->delay_slots != 0)
         tw_core_fail(c, TW_E_UNSUPPORTED, NULL,
                      "the end of a hardware loop in the delay slots of a jump is not modelled");
-    lose_part_word(c, b);
+    lose_part_word(c, b, flights);
     return *c->loop_start;
 }
 
-void tw_core_go_on(struct tw_core *c, const struct tw_core_bundle *b)
+void tw_core_go_on(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights)
 {
     uint32_t next = b->next;
 
     if (b->address == *c->loop_end)
-        next = end_loop(c, b);
+        next = end_loop(c, b, flights);
     if (b->sets_loop) {
         c->loop_end_set = 1;
         c->loop_set_at = b->next;

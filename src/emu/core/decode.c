@@ -186,7 +186,6 @@ static void prepare_operations(struct tw_core_maker *m, const struct tw_bundle *
         int found = find_free(first, left);
         unsigned slot = found < 0 ? lowest(left) : (unsigned)found;
         left &= ~(1u << slot);
-        m->flight = CORE_FLIGHT_HEAD;
         b->ops[b->n_ops++] = tw_core_prepare(m, &decoded->op[slot], slot, &values[slot], found >= 0);
     }
 }
@@ -265,6 +264,7 @@ static void note_kind(struct tw_core_bundle *b, const struct tw_operation *op)
     const struct tw_instruction *in = &tw_instructions[op->instruction];
 
     b->branches += (in->flags & TW_FLAG_BRANCH) != 0;
+    b->ends |= op->instruction == TW_I_DONE;
     b->part_word |= (in->flags & TW_FLAG_STORE) != 0 && (in->flags & TW_FLAG_LOAD) != 0;
     for (unsigned i = 0; i < in->n_operands; i++) {
         const struct tw_operand_info *o = &in->operands[i];
@@ -285,6 +285,7 @@ static struct tw_core_bundle *make_bundle(struct tw_core *c, uint32_t address, c
         return NULL;
     b->address = address;
     b->next = address + bytes;
+    b->number = c->n_decoded++;
     for (unsigned i = 0; i < TW_SLOT_COUNT; i++) {
         if ((decoded->slots >> i & 1) == 0 || (tw_instructions[decoded->op[i].instruction].flags & TW_FLAG_NOP) != 0)
             continue;
@@ -328,6 +329,8 @@ struct tw_core_bundle *tw_core_decode(struct tw_core *c, uint32_t address)
  */
 void tw_core_forget(struct tw_core *c)
 {
+    tw_core_memo_leave(c);
+    tw_core_memo_forget(c);
     if (!c->decoded)
         return;
     memset(c->at, 0, sizeof c->at);

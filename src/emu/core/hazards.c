@@ -217,8 +217,8 @@ static void look_closer(struct tw_core *c, const struct tw_core_bundle *b)
         check_write(c, b, &h->write[i]);
 }
 
-/* What is in flight from now on. */
-static void note_values(struct tw_core *c, const struct tw_core_hazards *h)
+/* What is in flight from a tick on. */
+static void note_values(struct tw_core *c, const struct tw_core_hazards *h, uint64_t tick)
 {
     for (unsigned w = 0; w < CORE_LEAF_WORDS; w++) {
         c->written.words[w] |= h->writes.words[w];
@@ -226,7 +226,7 @@ static void note_values(struct tw_core *c, const struct tw_core_hazards *h)
     }
     for (unsigned i = 0; i < h->n_slow; i++) {
         const struct tw_core_access *a = &h->write[i];
-        uint64_t lands = c->tick + a->delay;
+        uint64_t lands = tick + a->delay;
         if (lands < c->lands[a->leaf])
             continue; /* an earlier write lands later */
         c->lands[a->leaf] = lands;
@@ -235,13 +235,13 @@ static void note_values(struct tw_core *c, const struct tw_core_hazards *h)
 }
 
 /* Operands that are read so late that a later bundle could write them before. */
-static void note_late_reads(struct tw_core *c, const struct tw_core_hazards *h)
+static void note_late_reads(struct tw_core *c, const struct tw_core_hazards *h, uint64_t tick)
 {
     for (unsigned i = 0; i < h->n_read; i++) {
         const struct tw_core_access *a = &h->read[i];
         if (!is_late(c, a) || tw_core_leaf_has(&h->old, a->leaf))
             continue;
-        c->read_in[a->leaf] = c->tick + a->delay;
+        c->read_in[a->leaf] = tick + a->delay;
         c->read_bypass[a->leaf] = a->bypass;
         tw_core_leaf_add(&c->late, a->leaf);
     }
@@ -314,8 +314,40 @@ int tw_core_check(struct tw_core *c, const struct tw_core_bundle *b)
         check_units(c, b);
     if (c->failed)
         return -1;
-    note_values(c, h);
+    note_values(c, h, c->tick);
     if (h->n_late_reads > 0)
-        note_late_reads(c, h);
+        note_late_reads(c, h, c->tick);
     return 0;
+}
+
+/* ---- after ticks with memos */
+
+int tw_core_has_needs(struct tw_core *c, const struct tw_core_bundle *b)
+{
+    uint64_t missing = 0;
+
+    for (unsigned w = 0; w < CORE_LEAF_WORDS; w++)
+        missing |= b->hazards.needs.words[w] & ~c->written.words[w];
+    for (unsigned w = 0; w < CORE_LEAF_WORDS && missing == 0; w++)
+        c->written.words[w] |= b->hazards.writes.words[w];
+    return missing == 0;
+}
+
+void tw_core_note_nothing(struct tw_core *c)
+{
+    memset(&c->pending, 0, sizeof c->pending);
+    memset(&c->late, 0, sizeof c->late);
+    memset(c->held, 0, sizeof c->held);
+    c->held_at = 0;
+}
+
+void tw_core_note_again(struct tw_core *c, const struct tw_core_bundle *b, unsigned age)
+{
+    const struct tw_core_hazards *h = &b->hazards;
+
+    for (unsigned i = 0; i < h->n_units; i++)
+        if (h->units[i].delay >= age)
+            c->held[h->units[i].delay - age] |= h->units[i].uses;
+    note_values(c, h, c->tick - age);
+    note_late_reads(c, h, c->tick - age);
 }

@@ -1,12 +1,9 @@
 /* What operations do in the tick of their issue, and calls of their functions. */
-#include "emu/core/state.h"
+#include "emu/core/act.h"
 
 /* ---- reading with a bypass */
 
-/* Lays what a landing brings over a copy of a piece of the register file, where they overlap. Returns whether they do.
- */
-static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struct tw_core_landing *l,
-                   const uint8_t *flights)
+int tw_core_overlaps(const struct tw_core_piece *piece, const struct tw_core_landing *l, struct tw_core_overlap *o)
 {
     unsigned begin = piece->from > l->to ? piece->from : l->to;
     unsigned piece_end = (unsigned)piece->from + piece->bytes, landing_end = (unsigned)l->to + l->bytes;
@@ -14,21 +11,26 @@ static int overlay(uint8_t *copy, const struct tw_core_piece *piece, const struc
 
     if (begin >= end || l->bypass != piece->bypass)
         return 0;
-    if (copy != NULL)
-        memcpy(copy + (begin - piece->from), flights + l->from + (begin - l->to), end - begin);
+    *o = (struct tw_core_overlap){begin - piece->from, l->from + (begin - l->to), end - begin};
     return 1;
 }
 
 int tw_core_take_bypassed(const struct tw_core *c, const struct tw_core_piece *piece, uint8_t *copy)
 {
     const struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+    struct tw_core_overlap o;
     int found = 0;
 
     for (unsigned i = 0; i < t->n[CORE_BYPASS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_BYPASS][i];
         const struct tw_core_landings *landings = e->items;
-        for (unsigned k = 0; k < landings->n; k++)
-            found |= overlay(copy, piece, &landings->landing[k], (const uint8_t *)e->flights);
+        for (unsigned k = 0; k < landings->n; k++) {
+            if (!tw_core_overlaps(piece, &landings->landing[k], &o))
+                continue;
+            found = 1;
+            if (copy != NULL)
+                memcpy(copy + o.to, e->flights + o.from, o.bytes);
+        }
     }
     return found;
 }

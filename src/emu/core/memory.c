@@ -1,5 +1,5 @@
 /* Data memory as the core sees it, and its banks. */
-#include "emu/core/state.h"
+#include "emu/core/act.h"
 
 enum {
     LOGICAL_BANK_SHIFT = 14, /* 4 of 16 KiB, each two physical ones that take turns every 16 bytes */
@@ -43,15 +43,22 @@ static inline uint32_t align(struct tw_core *c, const struct tw_core_op *op, uin
     return (address & (bytes - 1)) == 0 ? address : misaligned(c, op, address, bytes);
 }
 
-/* The memory at an aligned address; NULL: the core has failed. */
-static inline uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+/* The memory at an aligned address; NULL: the core has failed. alone: no other access of the tick can meet it. */
+static inline uint8_t *reach(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes,
+                             int alone)
 {
     uint32_t window = (address - TW_DATA_SOUTH) >> CORE_WINDOW_SHIFT, offset = address & (TW_DATA_BYTES - 1);
 
     if (window >= TW_WINDOWS || c->windows[window] == NULL)
         return nothing_there(c, op, address);
-    use_banks(c, banks_of(window, offset, bytes));
+    if (!alone)
+        use_banks(c, banks_of(window, offset, bytes));
     return c->windows[window] + offset;
+}
+
+static inline uint8_t *find(struct tw_core *c, const struct tw_core_op *op, uint32_t address, unsigned bytes)
+{
+    return reach(c, op, address, bytes, 0);
 }
 
 void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
@@ -76,6 +83,86 @@ void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, stru
 
     if (to != NULL)
         tw_core_copy(to, f->bytes + op->memory_at, bytes);
+}
+
+/* ---- the same as acts, for the usual sizes: act->head holds the address, act->to or act->from is the data */
+
+static inline void load(struct tw_core *c, const struct tw_core_act *a, unsigned bytes, int alone)
+{
+    const uint8_t *from = reach(c, a->op, align(c, a->op, a->head->address, bytes), bytes, alone);
+
+    if (from != NULL)
+        memcpy(a->to, from, bytes);
+}
+
+static inline void store(struct tw_core *c, const struct tw_core_act *a, unsigned bytes, int alone)
+{
+    uint8_t *to = reach(c, a->op, align(c, a->op, a->head->address, bytes), bytes, alone);
+
+    if (to != NULL)
+        memcpy(to, a->to, bytes);
+}
+
+static void load_4(struct tw_core *c, const struct tw_core_act *a)
+{
+    load(c, a, 4, 0);
+}
+
+static void load_4_alone(struct tw_core *c, const struct tw_core_act *a)
+{
+    load(c, a, 4, 1);
+}
+
+static void load_32(struct tw_core *c, const struct tw_core_act *a)
+{
+    load(c, a, 32, 0);
+}
+
+static void load_32_alone(struct tw_core *c, const struct tw_core_act *a)
+{
+    load(c, a, 32, 1);
+}
+
+static void store_4(struct tw_core *c, const struct tw_core_act *a)
+{
+    store(c, a, 4, 0);
+}
+
+static void store_4_alone(struct tw_core *c, const struct tw_core_act *a)
+{
+    store(c, a, 4, 1);
+}
+
+static void store_32(struct tw_core *c, const struct tw_core_act *a)
+{
+    store(c, a, 32, 0);
+}
+
+static void store_32_alone(struct tw_core *c, const struct tw_core_act *a)
+{
+    store(c, a, 32, 1);
+}
+
+void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone)
+{
+    static const struct {
+        tw_core_step_function *step;
+        uint8_t bytes;
+        tw_core_act_function *run[2];
+    } ways[] = {{tw_core_step_load, 4, {load_4, load_4_alone}},
+                {tw_core_step_load, 32, {load_32, load_32_alone}},
+                {tw_core_step_store, 4, {store_4, store_4_alone}},
+                {tw_core_step_store, 32, {store_32, store_32_alone}}};
+    const struct tw_core_op *op = step->op;
+
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int widens = step->run == tw_core_step_load && op->memory_bytes > op->row_bytes;
+        if (step->run != ways[i].step || op->row_bytes != ways[i].bytes || widens)
+            continue;
+        act->run = ways[i].run[alone];
+        act->head = &f->head;
+        act->to = f->bytes + op->memory_at;
+    }
 }
 
 /* ---- stores of 8 and 16 bits: a word is read, changed and written back */

@@ -14,9 +14,10 @@ enum {
     CORE_RING = 16, /* ticks that are kept; nothing takes longer than CORE_LATEST */
     CORE_LATEST = 11,
     CORE_PROGRAM_SLOTS = TW_PROGRAM_BYTES / 2, /* places where a bundle may begin */
-    CORE_FLIGHT_BYTES = 1088, /* no power of two: flights of one slot must not share a few lines of the cache */
+    CORE_FLIGHT_BYTES = 1024,                  /* of one operation at most */
     CORE_FLIGHT_HEAD = 8,
-    CORE_LEAF_WORDS = 3, /* sets of leaves: the smallest registers, of which all others consist */
+    CORE_FLIGHTS_BYTES = 4160, /* of a bundle; no power of two: they must not share a few lines of the cache */
+    CORE_LEAF_WORDS = 3,       /* sets of leaves: the smallest registers, of which all others consist */
     CORE_LEAVES_MAX = 64 * CORE_LEAF_WORDS,
     CORE_FILE_BYTES = 3072,
     CORE_QUESTIONS_MAX = 32, /* requests of one tick */
@@ -108,6 +109,7 @@ struct tw_core_op {
     const void **in;
     void **out;
     uint8_t n_captures, n_bypassed, n_in, n_out, slot; /* n_in, n_out: patches */
+    uint16_t flight_at;                                /* its flight among those of the bundle */
     uint8_t calls;                                     /* the function is called at issue */
     uint8_t address_mode;
     uint8_t reads_clock;  /* a move from the tile's timer */
@@ -116,7 +118,7 @@ struct tw_core_op {
     uint16_t memory_bytes;
     uint16_t data_at; /* of the data of a part-word store, a link, a table's addresses */
     uint8_t row_bytes;
-    uint8_t n_immediates;
+    uint8_t n_immediates, n_values; /* n_values: entries of in and out */
     uint32_t immediates[CORE_IMMEDIATES_MAX];
     uint32_t none; /* 0 */
     union {
@@ -154,7 +156,7 @@ struct tw_core_mark {
 /* That, when its tick comes, with the flights of its bundle. */
 struct tw_core_event {
     const void *items;
-    struct tw_core_flight *flights;
+    uint8_t *flights;
 };
 struct tw_core_tick {
     alignas(64) uint8_t n[64];                              /* of each list; the first 8 bytes are cleared at once */
@@ -200,12 +202,19 @@ struct tw_core_hazards {
 struct tw_core_bundle {
     uint32_t address, next; /* next: of the bundle behind it */
     uint32_t link;          /* behind the delay slots, for jl; or CORE_NO_LINK */
+    uint32_t number;        /* of all bundles in the order in which they were decoded */
     uint8_t n_ops, n_marks;
-    uint8_t sets_loop, part_word, branches;
+    uint8_t sets_loop, part_word, branches, ends; /* ends: with done */
+    uint8_t heat;                                 /* how often it was issued without a memo; memo.h */
     struct tw_core_op **ops;
     struct tw_core_mark *marks;
     struct tw_core_hazards hazards;
 };
+
+static inline struct tw_core_flight *tw_core_flight_of(uint8_t *flights, const struct tw_core_op *op)
+{
+    return (struct tw_core_flight *)(void *)(flights + op->flight_at);
+}
 
 /* Copies bytes of one of the usual sizes. */
 static inline void tw_core_copy(void *to, const void *from, unsigned bytes)

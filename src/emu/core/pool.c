@@ -24,6 +24,7 @@ static struct tw_core_pool_block *take_block(struct tw_core_pool *pool)
     if (block == NULL)
         return NULL;
     block->used = 0;
+    pool->used += BLOCK_BYTES;
     block->next = pool->blocks;
     pool->blocks = block;
     return block;
@@ -53,6 +54,7 @@ void tw_core_pool_empty(struct tw_core_pool *pool)
         block->next = pool->spare;
         pool->spare = block;
     }
+    pool->used = 0;
 }
 
 void tw_core_pool_free(struct tw_core_pool *pool)

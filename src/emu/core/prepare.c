@@ -6,7 +6,7 @@
 static void add_landing(struct tw_core_work *w, unsigned reg, unsigned bytes, unsigned from,
                         const struct tw_core_value *v)
 {
-    struct tw_core_landing l = {.from = (uint16_t)(w->op->slot * sizeof(struct tw_core_flight) + from),
+    struct tw_core_landing l = {.from = (uint16_t)(w->op->flight_at + from),
                                 .to = w->m->c->places[reg].offset,
                                 .bytes = (uint16_t)bytes,
                                 .kind = bytes != 4               ? CORE_LAND_BYTES
@@ -51,7 +51,7 @@ void tw_core_land(struct tw_core_work *w, const struct tw_core_value *v, unsigne
 
 /* ---- captures */
 
-static void run_capture(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+void tw_core_step_capture(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     tw_core_capture(c, &step->piece, f);
 }
@@ -63,7 +63,7 @@ void tw_core_add_capture(struct tw_core_work *w, const struct tw_core_value *v, 
     if (v->cycle == 1)
         w->captures[w->op->n_captures++] = piece;
     else
-        tw_core_push_step(w->m, CORE_WORK, v->cycle - 1u, (struct tw_core_step){run_capture, w->op, piece});
+        tw_core_push_step(w->m, CORE_WORK, v->cycle - 1u, (struct tw_core_step){tw_core_step_capture, w->op, piece});
 }
 
 void tw_core_add_step(struct tw_core_work *w, enum tw_core_list list, unsigned cycle, tw_core_step_function *run)
@@ -127,7 +127,7 @@ static void prepare_output(struct tw_core_work *w, unsigned k)
     tw_core_land(w, v, at);
 }
 
-static void run_call(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
+void tw_core_step_call(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f)
 {
     tw_core_call(c, step->op, f);
 }
@@ -168,7 +168,7 @@ void tw_core_add_call(struct tw_core_work *w)
     if (w->call == 1)
         w->op->calls = 1;
     else
-        tw_core_add_step(w, CORE_WORK, w->call, run_call);
+        tw_core_add_step(w, CORE_WORK, w->call, tw_core_step_call);
 }
 
 /* ---- moves */
@@ -315,6 +315,7 @@ static void settle_places(struct tw_core_work *w)
 
     for (unsigned i = 0; i < w->n_places; i++)
         n = w->places[i].value >= n ? w->places[i].value + 1u : n;
+    op->n_values = (uint8_t)n;
     op->in = tw_core_make(w->m, n + 1, sizeof *op->in);
     op->out = tw_core_make(w->m, n + 1, sizeof *op->out);
     for (unsigned i = 0; i < w->n_places && !w->m->failed; i++) {
@@ -360,6 +361,8 @@ struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_oper
         return NULL;
     op->row = m->c->rows[operation->instruction];
     op->slot = (uint8_t)slot;
+    op->flight_at = (uint16_t)m->flights;
+    m->flight = CORE_FLIGHT_HEAD;
     op->bundle = m->bundle;
     op->operation = keep(m, operation, 1, sizeof *operation);
     op->issue = tw_core_issue_unknown;
@@ -368,6 +371,8 @@ struct tw_core_op *tw_core_prepare(struct tw_core_maker *m, const struct tw_oper
     op->row_bytes = op->row->bytes;
     op->issue = tw_core_issue_captures;
     prepare_action(&w);
+    m->flights += (m->flight + 63) / 64 * 64;
+    m->failed |= m->flights > CORE_FLIGHTS_BYTES;
     if (!m->failed)
         settle(&w);
     return op;

@@ -1,0 +1,227 @@
+/* What a tick does, one by one, and how it is made from operations, steps and landings. */
+#include "emu/core/act.h"
+
+/* ---- acts */
+
+/* The pieces may be the same: a register moved to itself. */
+static void copy_4(struct tw_core *c, const struct tw_core_act *a)
+{
+    (void)c;
+    memmove(a->to, a->from, 4);
+}
+
+static void copy_32(struct tw_core *c, const struct tw_core_act *a)
+{
+    (void)c;
+    memmove(a->to, a->from, 32);
+}
+
+static void copy_64(struct tw_core *c, const struct tw_core_act *a)
+{
+    (void)c;
+    memmove(a->to, a->from, 64);
+}
+
+static void copy_any(struct tw_core *c, const struct tw_core_act *a)
+{
+    (void)c;
+    memmove(a->to, a->from, a->bytes);
+}
+
+static void set_word(struct tw_core *c, const struct tw_core_act *a)
+{
+    uint32_t value;
+
+    (void)c;
+    memcpy(&value, a->from, sizeof value);
+    value &= a->mask;
+    memcpy(a->to, &value, sizeof value);
+}
+
+static void add_bits(struct tw_core *c, const struct tw_core_act *a)
+{
+    uint32_t value, old;
+
+    (void)c;
+    memcpy(&value, a->from, sizeof value);
+    memcpy(&old, a->to, sizeof old);
+    old |= value & a->mask;
+    memcpy(a->to, &old, sizeof old);
+}
+
+static void call(struct tw_core *c, const struct tw_core_act *a)
+{
+    const char *reason = a->op->row->function(a->op->row, c->kernels, a->in, a->out);
+
+    if (reason != NULL)
+        tw_core_fail(c, TW_E_UNSUPPORTED, a->op, "%s", reason);
+}
+
+static void take_step(struct tw_core *c, const struct tw_core_act *a)
+{
+    a->step->run(c, a->step, a->flight);
+}
+
+static void issue(struct tw_core *c, const struct tw_core_act *a)
+{
+    a->op->issue(c, a->op, a->flight);
+}
+
+/* ---- making */
+
+static struct tw_core_act *add(struct tw_core_act_maker *m, tw_core_act_function *run, struct tw_core_op *op)
+{
+    if (m->n == CORE_ACTS_MAX) {
+        m->failed = 1;
+        m->n = 0;
+    }
+    struct tw_core_act *a = &m->acts[m->n++];
+    *a = (struct tw_core_act){.run = run, .op = op};
+    return a;
+}
+
+static void add_copy(struct tw_core_act_maker *m, uint8_t *to, const uint8_t *from, unsigned bytes)
+{
+    struct tw_core_act *a = add(m,
+                                bytes == 4    ? copy_4
+                                : bytes == 32 ? copy_32
+                                : bytes == 64 ? copy_64
+                                              : copy_any,
+                                NULL);
+
+    a->to = to;
+    a->from = from;
+    a->bytes = bytes;
+}
+
+/* Adds what the bypasses of the tick bring for a piece (asks: only tells whether there is any). */
+static int add_bypasses(struct tw_core_act_maker *m, const struct tw_core_piece *piece, struct tw_core_flight *f,
+                        int asks)
+{
+    int found = 0;
+
+    for (unsigned i = 0; i < m->tick->n[CORE_BYPASS]; i++) {
+        const struct tw_core_event *e = &m->tick->list[CORE_BYPASS][i];
+        const struct tw_core_landings *l = e->items;
+        for (unsigned k = 0; k < l->n; k++) {
+            struct tw_core_overlap o;
+            if (!tw_core_overlaps(piece, &l->landing[k], &o))
+                continue;
+            found = 1;
+            if (!asks)
+                add_copy(m, f->bytes + piece->to + o.to, e->flights + o.from, o.bytes);
+        }
+    }
+    return found;
+}
+
+static void add_capture(struct tw_core_act_maker *m, const struct tw_core_piece *piece, struct tw_core_flight *f)
+{
+    add_copy(m, f->bytes + piece->to, m->c->file + piece->from, piece->bytes);
+    if (piece->bypass != TW_BYPASS_NONE)
+        add_bypasses(m, piece, f, 0);
+}
+
+/* Inputs of a call; those that a bypass brings now are copied first. */
+static const void *const *make_inputs(struct tw_core_act_maker *m, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    if (op->n_in == 0 && op->n_bypassed == 0)
+        return op->in;
+    const void **in = tw_core_pool_get(m->pool, (op->n_values + 1u) * sizeof *in);
+    if (in == NULL) {
+        m->failed = 1;
+        return NULL;
+    }
+    memcpy(in, op->in, op->n_values * sizeof *in);
+    for (unsigned i = 0; i < op->n_in; i++)
+        in[op->patches[i].value] = f->bytes + op->patches[i].at;
+    for (unsigned i = 0; i < op->n_bypassed; i++) {
+        const struct tw_core_piece *piece = &op->captures[op->n_captures + i];
+        in[op->bypassed_values[i]] = m->c->file + piece->from;
+        if (add_bypasses(m, piece, f, 1)) {
+            add_capture(m, piece, f);
+            in[op->bypassed_values[i]] = f->bytes + piece->to;
+        }
+    }
+    return in;
+}
+
+static void *const *make_outputs(struct tw_core_act_maker *m, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    if (op->n_out == 0)
+        return op->out;
+    void **out = tw_core_pool_get(m->pool, (op->n_values + 1u) * sizeof *out);
+    if (out == NULL) {
+        m->failed = 1;
+        return NULL;
+    }
+    memcpy(out, op->out, op->n_values * sizeof *out);
+    for (unsigned i = 0; i < op->n_out; i++)
+        out[op->patches[op->n_in + i].value] = f->bytes + op->patches[op->n_in + i].at;
+    return out;
+}
+
+static void add_call(struct tw_core_act_maker *m, struct tw_core_op *op, struct tw_core_flight *f)
+{
+    const void *const *in = make_inputs(m, op, f);
+    struct tw_core_act *a = add(m, call, op);
+
+    a->in = in;
+    a->out = make_outputs(m, op, f);
+}
+
+void tw_core_act_step(struct tw_core_act_maker *m, const struct tw_core_step *step, uint8_t *flights)
+{
+    struct tw_core_flight *f = tw_core_flight_of(flights, step->op);
+
+    if (step->run == tw_core_step_capture) {
+        add_capture(m, &step->piece, f);
+    } else if (step->run == tw_core_step_call) {
+        add_call(m, step->op, f);
+    } else {
+        struct tw_core_act *a = add(m, take_step, step->op);
+        a->flight = f;
+        a->step = step;
+        tw_core_act_access(a, step, f, m->accesses == 1);
+    }
+}
+
+void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8_t *flights)
+{
+    struct tw_core_flight *f = tw_core_flight_of(flights, op);
+    int is_address = op->issue == tw_core_issue_address;
+
+    if (op->issue == tw_core_issue_word_move) {
+        struct tw_core_act *a = add(m, op->move.mask == UINT32_MAX ? copy_4 : set_word, op);
+        a->from = op->move.from;
+        a->to = op->move.to;
+        a->mask = op->move.mask;
+    } else if (op->issue == tw_core_issue_move) {
+        add_copy(m, op->move.to, op->move.from, op->move.bytes);
+    } else if (is_address || op->issue == tw_core_issue_captures || op->issue == tw_core_issue_call) {
+        for (unsigned i = 0; i < op->n_captures && op->issue != tw_core_issue_call; i++)
+            add_capture(m, &op->captures[i], f);
+        if (is_address)
+            add(m, tw_core_act_address(op), op)->flight = f;
+        if (op->calls)
+            add_call(m, op, f);
+    } else {
+        add(m, issue, op)->flight = f;
+    }
+}
+
+void tw_core_act_land(struct tw_core_act_maker *m, const struct tw_core_landings *landings, uint8_t *flights)
+{
+    for (unsigned i = 0; i < landings->n; i++) {
+        const struct tw_core_landing *l = &landings->landing[i];
+        uint8_t *to = m->c->file + l->to, *from = flights + l->from;
+        if (l->kind == CORE_LAND_BYTES || (l->kind == CORE_LAND_WORD && l->mask == UINT32_MAX)) {
+            add_copy(m, to, from, l->bytes);
+            continue;
+        }
+        struct tw_core_act *a = add(m, l->kind == CORE_LAND_WORD ? set_word : add_bits, NULL);
+        a->to = to;
+        a->from = from;
+        a->mask = l->mask;
+    }
+}

@@ -1,0 +1,37 @@
+/* The acts of a memo, made from operations, steps and landings. */
+#ifndef TW_EMU_CORE_ACT_H
+#define TW_EMU_CORE_ACT_H
+
+#include "emu/core/state.h"
+
+enum { CORE_ACTS_MAX = 256 };
+
+/* A memo that is being made. */
+struct tw_core_act_maker {
+    struct tw_core *c;
+    struct tw_core_pool *pool;
+    const struct tw_core_tick *tick;
+    unsigned accesses; /* to memory, in this tick */
+    struct tw_core_act acts[CORE_ACTS_MAX];
+    unsigned n;
+    int failed; /* no memory, or too many acts */
+};
+
+void tw_core_act_step(struct tw_core_act_maker *m, const struct tw_core_step *step, uint8_t *flights);
+void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8_t *flights);
+void tw_core_act_land(struct tw_core_act_maker *m, const struct tw_core_landings *landings, uint8_t *flights);
+
+/* Gives an act that takes a step a shorter way, where the step is an access that has one (memory.c). alone: no other
+ * access can meet it in a bank. */
+void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone);
+/* What moves the operation's pointer and notes its address, without captures and calls (address.c). */
+tw_core_act_function *tw_core_act_address(const struct tw_core_op *op);
+
+/* Where a landing lies over a piece of the register file that is read: in the piece's copy and in the flights. Returns
+ * 0 when it does not, or has another bypass (issue.c). */
+struct tw_core_overlap {
+    unsigned to, from, bytes;
+};
+int tw_core_overlaps(const struct tw_core_piece *piece, const struct tw_core_landing *l, struct tw_core_overlap *o);
+
+#endif
