@@ -11,6 +11,8 @@ struct tw_overlay_launch {
     struct tw_control_writer w;
     int is_set; /* paths say what tiles hold; before, nothing is known of them */
     struct path paths[PATHS];
+    /* Blocks of A and B that each core has had: it takes its two buffers in turn, whatever they are blocks of. */
+    uint64_t blocks_a, blocks_b;
 };
 
 int tw_overlay_launch_begin(struct tw_overlay_launch **launch, struct tw_error *err)
@@ -54,6 +56,9 @@ static int make_change(const struct tw_overlay_launch *launch, const struct tw_o
             return code;
         change->is_needed[i] = !launch->is_set || !path_equal(&launch->paths[i], &change->paths[i]);
     }
+    /* Where a core's channel begins anew it fills the buffer that the core reads next. */
+    change->paths[PATH_CORE_A].channels[0].first_bd += launch->blocks_a % 2;
+    change->paths[PATH_CORE_B].channels[0].first_bd += launch->blocks_b % 2;
     return 0;
 }
 
@@ -165,6 +170,9 @@ int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay
             set_cores(launch, &change);
         n++;
     } while (next_group(p, &group));
+    const uint64_t blocks = (uint64_t)p->shape.row_panels * p->shape.column_panels;
+    launch->blocks_a += blocks * p->shape.steps;
+    launch->blocks_b += blocks * (p->shape.steps + 1);
     for (uint64_t waits = n < TRANSFER_SETS ? n : TRANSFER_SETS; waits > 0; waits--)
         transfer_wait(&launch->w);
     return 0;

@@ -5,6 +5,8 @@
 #ifndef TW_OVERLAY_LAYOUT_H
 #define TW_OVERLAY_LAYOUT_H
 
+#include <stdint.h>
+
 enum tw_overlay_array {
     TW_OVERLAY_COLUMNS = 4,
     TW_OVERLAY_ROWS = 4, /* of cores */
@@ -17,9 +19,10 @@ enum tw_overlay_block { TW_OVERLAY_UNIT = 16, TW_OVERLAY_MAX = 96, TW_OVERLAY_DE
 /* Bytes of one number of a block over a whole step: a block of A has m times as many, one of B n times. */
 enum tw_overlay_bytes { TW_OVERLAY_STEP_BYTES = 2 * TW_OVERLAY_DEPTH };
 
-/* A core's own memory. */
+/* A core's own memory: first C, then the buffers. TW_OVERLAY_CORE_OWN is where the core itself sees it. */
 enum tw_overlay_core_memory {
-    TW_OVERLAY_CORE_C = 0x0000,
+    TW_OVERLAY_CORE_OWN = 0x70000,
+    TW_OVERLAY_CORE_BANK = 0x4000,
     TW_OVERLAY_CORE_A0 = 0x9000,
     TW_OVERLAY_CORE_A1 = 0xa800,
     TW_OVERLAY_CORE_B0 = 0xc000,
@@ -35,12 +38,23 @@ enum tw_overlay_core_lock {
     TW_OVERLAY_C_FULL
 };
 
+/*
+ * Where a block of C begins: its halves lie in two banks, so that the core can read one while it writes the other. They
+ * meet where the first bank ends, but for blocks that need more than two.
+ */
+static inline uint32_t tw_overlay_core_c(uint32_t m, uint32_t n)
+{
+    const uint32_t half = 2 * m * n;
+    return half < TW_OVERLAY_CORE_BANK ? TW_OVERLAY_CORE_BANK - half : 0;
+}
+
 /* The header, in words: it comes in place of the first block of B. */
 enum tw_overlay_header {
     TW_OVERLAY_HEADER_STEPS,
     TW_OVERLAY_HEADER_FLAGS,
     TW_OVERLAY_HEADER_M,         /* in units */
     TW_OVERLAY_HEADER_N,         /* in units */
+    TW_OVERLAY_HEADER_C,         /* the address of C as the core sees it */
     TW_OVERLAY_HEADER_BIAS = 16, /* fp32, n of them */
 };
 

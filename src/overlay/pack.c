@@ -56,6 +56,7 @@ void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, 
         tw_store_u32(to + 4 * TW_OVERLAY_HEADER_FLAGS, flags);
         tw_store_u32(to + 4 * TW_OVERLAY_HEADER_M, s->m / TW_OVERLAY_UNIT);
         tw_store_u32(to + 4 * TW_OVERLAY_HEADER_N, s->n / TW_OVERLAY_UNIT);
+        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_C, TW_OVERLAY_CORE_OWN + tw_overlay_core_c(s->m, s->n));
         for (uint32_t j = 0; bias != NULL && j < s->n && wide * s->n + j < s->size.columns; j++)
             tw_store_u32(to + 4 * (TW_OVERLAY_HEADER_BIAS + j), tw_float_bits(bias[wide * s->n + j]));
     }

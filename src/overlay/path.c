@@ -121,7 +121,7 @@ static void make_core_c(struct maker *m, const struct tw_overlay_shape *s)
 {
     add_bd(m, &(struct transfer){.number = BD_CORE_C,
                                  .next = BD_CORE_C,
-                                 .address = TW_OVERLAY_CORE_C,
+                                 .address = tw_overlay_core_c(s->m, s->n),
                                  .words = memory_block_c_bytes(s) / 4,
                                  .acquire = TW_OVERLAY_C_FULL,
                                  .acquired = 1,

@@ -24,7 +24,7 @@ static const char stand_in[] =
     ".align 16\n"
     "next_job:\n"
     " acq #51, r1\n wait 8\n mov p0, r10\n nop\n"
-    " lda r20, [p0, #0]\n lda r22, [p0, #8]\n lda r23, [p0, #12]\n wait 8\n"
+    " lda r20, [p0, #0]\n lda r22, [p0, #8]\n lda r23, [p0, #12]\n lda r24, [p0, #16]\n wait 8\n"
     /* r22, r23: tile rows and columns; m0, m1: bytes from one step of 8 to the next. */
     " mova r5, #2\n nop\n lshl r22, r22, r5\n lshl r23, r23, r5\n mova r5, #6\n nop\n"
     " lshl r6, r22, r5\n lshl r7, r23, r5\n nop\n mov m0, r6\n mov m1, r7\n"
@@ -34,7 +34,7 @@ static const char stand_in[] =
     ".align 16\n"
     "next_step:\n"
     " acq #49, r1\n wait 4\n acq #51, r1\n wait 8\n"
-    " movxm p2, #0x70000\n mov p0, r8\n mov r17, r22\n nop\n"
+    " mov p2, r24\n mov p0, r8\n mov r17, r22\n nop\n"
     ".align 16\n"
     "next_row:\n"
     " mov p1, r10\n mov r16, r23\n nop\n"

@@ -63,13 +63,16 @@ static void several_panels(void **state)
     run_one(*state, 70, 300, 400, 32, 16);
 }
 
-/* Products of several shapes: which parts of the tiles change from one to the next differs. */
-enum { PRODUCTS = 6 };
+/*
+ * Products of several shapes: which parts of the tiles change from one to the next differs, and which of a core's two
+ * buffers is next when they do.
+ */
+enum { PRODUCTS = 8 };
 static const struct {
     uint32_t rows, depth, columns, m, n;
 } products[PRODUCTS] = {
-    {100, 64, 100, 16, 16},  {100, 64, 100, 16, 16}, {100, 64, 200, 16, 48},
-    {300, 2000, 20, 32, 48}, {65, 96, 1, 32, 16},    {80, 2700, 64, 16, 96},
+    {64, 96, 64, 16, 16},    {100, 64, 100, 32, 16}, {100, 64, 100, 32, 16}, {100, 64, 200, 16, 48},
+    {300, 2000, 20, 32, 48}, {65, 96, 1, 32, 16},    {65, 160, 1, 48, 16},   {80, 2700, 64, 16, 96},
 };
 
 static void many_in_one_launch(void **state)
