@@ -39,7 +39,8 @@ struct tw_array_options {
     const struct tw_unknown *unknown;        /* NULL: the defaults */
     int strict;                              /* of all cores */
     /*
-     * Cycles that a core or a DMA channel may be simulated ahead of the others; 0: the usual. No time depends on it,
+     * Cycles that a core or a DMA channel may be simulated ahead of the others; 0: the usual, at most 1024. No time
+     * depends on it,
      * and nothing that programs do who share memory by locks; who looks at memory without locks sees others' writes up
      * to so many cycles late or early.
      */
@@ -94,8 +95,9 @@ enum tw_stall { TW_STALL_LOCK, TW_STALL_STREAM, TW_STALL_CASCADE, TW_STALL_REGIS
 struct tw_tile_counts {
     uint64_t bundles, bank_stalls, request_stalls;
     uint64_t words_in, words_out;
-    uint8_t enabled, done;                  /* the core, now */
-    uint64_t stalls[TW_STALLS];             /* request_stalls, and what a core that waits now has waited so far */
+    uint8_t enabled, done;      /* the core, now */
+    uint64_t dma_conflicts;     /* cycles in which the core and DMA wanted one bank; the core has lost 1 of 50 */
+    uint64_t stalls[TW_STALLS]; /* request_stalls, and what a core that waits now has waited so far */
     uint64_t words[2][TW_DMA_CHANNELS_MAX]; /* by direction (S2MM, MM2S) and channel */
 };
 /* Fails with TW_E_ARGUMENT for a tile that is not there. */

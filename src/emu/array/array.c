@@ -46,8 +46,9 @@ int tw_array_counts(const struct tw_array *array, unsigned column, unsigned row,
         return 0;
     struct tw_core_counts core = tw_core_counts(t->seat.core);
     counts->bundles = core.bundles;
-    counts->bank_stalls = core.bank_stalls;
-    counts->request_stalls = core.request_stalls;
+    counts->bank_stalls = core.bank_stalls + t->seat.bank_stalls;
+    counts->request_stalls = core.request_stalls - t->seat.bank_stalls;
+    counts->dma_conflicts = t->banks->conflicts;
     tw_core_seat_stalls(array, t, counts->stalls);
     counts->enabled = t->seat.enabled;
     counts->done = t->seat.done;

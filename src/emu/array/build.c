@@ -72,6 +72,8 @@ static int build_memory(struct tw_tile *t)
     t->registers = calloc(TW_TILE_BYTES / 4, sizeof t->registers[0]);
     if (t->memory_bytes > 0)
         t->memory = calloc(t->memory_bytes, 1);
+    if (t->kind == TW_TILE_CORE && (t->banks = calloc(1, sizeof *t->banks)) == NULL)
+        return -1;
     return t->registers != NULL && (t->memory != NULL || t->memory_bytes == 0) ? 0 : -1;
 }
 
@@ -82,8 +84,11 @@ static int build_core(struct tw_array *a, struct tw_tile *t, struct tw_error *er
     seat->actor = seat->in.actor = (uint16_t)(t->number * TW_ACTORS + TW_ACTOR_CORE);
     seat->out = add_stream(a, t, (struct tw_port){TW_PORT_CORE, 0}, TW_ACTOR_CORE, 0);
     seat->in_reset = 1;
-    struct tw_core_options options = {
-        .kernels = a->options.kernels, .unknown = a->options.unknown, .strict = a->options.strict, .name = seat->name};
+    struct tw_core_options options = {.kernels = a->options.kernels,
+                                      .unknown = a->options.unknown,
+                                      .strict = a->options.strict,
+                                      .name = seat->name,
+                                      .banks = t->banks->core};
     for (unsigned w = 0; w < TW_WINDOWS; w++) {
         struct tw_tile *other = tw_core_window_tile(a, t, (enum tw_core_window)w);
         options.windows[w] = other != NULL ? other->memory : NULL;
@@ -129,6 +134,8 @@ int tw_array_create(const struct tw_array_options *options, struct tw_array **ar
         a->options.unknown = &tw_unknown_defaults;
     if (a->options.run_ahead == 0)
         a->options.run_ahead = TW_RUN_AHEAD;
+    if (a->options.run_ahead > TW_RUN_AHEAD_MOST)
+        a->options.run_ahead = TW_RUN_AHEAD_MOST;
     tw_ddr_prepare(a);
     a->n_tiles = options->columns * TW_NPU1_ROWS;
     a->tiles = calloc(a->n_tiles, sizeof a->tiles[0]);
@@ -151,6 +158,7 @@ void tw_array_free(struct tw_array *array)
     for (unsigned i = 0; array->tiles != NULL && i < array->n_tiles; i++) {
         tw_core_free(array->tiles[i].seat.core);
         free(array->tiles[i].memory);
+        free(array->tiles[i].banks);
         free(array->tiles[i].registers);
     }
     free(array->tiles);

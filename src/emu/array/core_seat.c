@@ -188,6 +188,17 @@ void tw_core_seat_stalls(const struct tw_array *array, const struct tw_tile *til
     stalls[kind_of(r)] += array->now - r->cycle;
 }
 
+/* What the core has lost to DMA before its request goes by while it waits, or comes on top. */
+static void pay_for_banks(struct tw_tile *t, const struct tw_core_request *r, struct tw_core_answer *answer)
+{
+    uint64_t lost = tw_bank_pay(t, answer->cycle);
+    if (lost == 0 || answer->cycle >= r->cycle + lost + TW_CYCLES_LOCK)
+        return;
+    uint64_t cycle = r->cycle + lost + TW_CYCLES_LOCK;
+    t->seat.bank_stalls += cycle - answer->cycle;
+    answer->cycle = cycle;
+}
+
 /* The core's request has come up: answers it, or leaves it waiting. Returns 1 when the core can go on. */
 static int handle_request(struct tw_array *a, struct tw_tile *t)
 {
@@ -207,8 +218,9 @@ static int handle_request(struct tw_array *a, struct tw_tile *t)
         return 0;
     if (answer.cycle < request.cycle)
         answer.cycle = request.cycle;
-    tw_trace_core_answered(a, t, answer.cycle);
     seat->stalls[kind_of(&request)] += answer.cycle - request.cycle;
+    pay_for_banks(t, &request, &answer);
+    tw_trace_core_answered(a, t, answer.cycle);
     seat->asks = seat->waits = 0;
     tw_core_answer(seat->core, &answer);
     return 1;
@@ -258,6 +270,7 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
     struct tw_core_seat *seat = &tile->seat;
     if (!tw_core_seat_is_running(seat))
         return;
+    tw_bank_compare(array, tile);
     if (seat->asks) {
         uint64_t asked = tw_core_request(seat->core)->cycle;
         if (asked > array->now) {

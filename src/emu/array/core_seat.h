@@ -28,6 +28,7 @@ struct tw_core_seat {
     uint8_t granted;            /* the lock that it waited for */
     unsigned life;              /* counts resets */
     uint64_t stalls[TW_STALLS]; /* cycles that answered requests took */
+    uint64_t bank_stalls;       /* and what they took longer for banks that DMA had before */
     struct tw_stream *out;
     struct tw_sink in;
     struct tw_cascade cascade;

@@ -47,6 +47,7 @@ struct tw_dma_engine {
     uint32_t interval;   /* ticks from one word to the next */
     uint32_t burst_left; /* shim: words of the present burst */
     uint64_t words;      /* moved since power-on */
+    uint64_t granule;    /* of a core tile's memory, the 128 bits accessed last */
     unsigned n_queue;    /* tasks, the running one first */
     struct tw_dma_task queue[TW_DMA_QUEUE_DEPTH + 1];
     unsigned repeat; /* executions of the running task that are still to come, this one included */

@@ -72,11 +72,26 @@ static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
     return 1;
 }
 
-/* Reads the next n words of the pattern, or writes them. */
-static int copy(struct tw_array *a, struct tw_dma_engine *e, uint32_t *words, uint32_t n)
+enum { WORD_BYTES = 4, GRANULE_WORDS = 4 };
+
+/* Notes the accesses to the banks of a core tile: one for each 128 bits, when the first word of them is moved. */
+static void use_banks(struct tw_dma_engine *e, const struct tw_address_run *run, const uint64_t *cycles)
+{
+    for (uint32_t i = 0; i < run->words; i++) {
+        uint64_t granule = (run->address + i) / GRANULE_WORDS;
+        if (granule != e->granule)
+            tw_bank_use(e->tile, (uint32_t)(run->address + i) * WORD_BYTES, cycles[i]);
+        e->granule = granule;
+    }
+}
+
+/* Reads the next n words of the pattern, or writes them. They are moved at these cycles. */
+static int copy(struct tw_array *a, struct tw_dma_engine *e, uint32_t *words, const uint64_t *cycles, uint32_t n)
 {
     struct tw_address_run run;
     for (uint32_t at = 0; at < n && tw_address_next(&e->pattern, n - at, &run); at += run.words) {
+        if (e->tile->kind == TW_TILE_CORE && !run.zeros)
+            use_banks(e, &run, cycles + at);
         if (run.zeros)
             memset(words + at, 0, run.words * sizeof words[0]);
         else if (tw_dma_copy(a, e, run.address, words + at, run.words) != 0)
@@ -111,6 +126,7 @@ static uint32_t header_word(const struct tw_dma_engine *e)
 static void move_out(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint32_t words[BURST];
+    uint64_t cycles[BURST] = {0};
     struct tw_stream *s = e->out;
     while (e->header || e->pattern.left > 0) {
         unsigned room = tw_stream_room(s);
@@ -127,7 +143,9 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
             continue;
         }
         uint32_t n = burst(e, smaller(room, e->pattern.left));
-        if (copy(a, e, words, n) != 0)
+        if (e->tile->kind == TW_TILE_CORE)
+            tw_stream_times(s, cycles, n, e->move_at, e->interval);
+        if (copy(a, e, words, cycles, n) != 0)
             return;
         int last = e->pattern.left == 0 && !e->bd.tlast_suppress;
         e->move_at = tw_stream_send(a, s, words, n, last, e->move_at, e->interval);
@@ -138,6 +156,7 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
 static void move_in(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint32_t words[BURST];
+    uint64_t cycles[BURST] = {0};
     e->in.hungry = 0;
     int to_last = e->settings.finish_on_tlast != 0;
     while (e->pattern.left > 0) {
@@ -150,8 +169,10 @@ static void move_in(struct tw_array *a, struct tw_dma_engine *e)
             return;
         int last;
         uint32_t n = burst(e, smaller(there, e->pattern.left));
+        if (e->tile->kind == TW_TILE_CORE)
+            tw_sink_times(&e->in, cycles, n, e->move_at, e->interval);
         e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, e->interval);
-        if (copy(a, e, words, n) != 0)
+        if (copy(a, e, words, cycles, n) != 0)
             return;
         if (last && to_last)
             e->pattern.left = 0;

@@ -3,6 +3,7 @@
 #define TW_EMU_ARRAY_STATE_H
 
 #include "emu/array.h"
+#include "emu/array/bank_share.h"
 #include "emu/array/control_port.h"
 #include "emu/array/core_seat.h"
 #include "emu/array/dma_channel.h"
@@ -22,9 +23,10 @@ enum tw_actor {
     TW_ACTOR_PACKETS = TW_ACTOR_MM2S + TW_DMA_CHANNELS_MAX,
     TW_ACTORS = TW_ACTOR_PACKETS + TW_SWITCH_PORTS_MAX
 };
-_Static_assert(TW_NPU1_COLUMNS * TW_NPU1_ROWS * TW_ACTORS <= TW_EVENT_ACTORS, "all actors fit into the queue");
+_Static_assert(TW_NPU1_COLUMNS *TW_NPU1_ROWS *TW_ACTORS <= TW_EVENT_ACTORS, "all actors fit into the queue");
 
-enum { TW_RUN_AHEAD = 512 /* cycles, unless the options say otherwise */ };
+/* Cycles; without other options, and at most: what was simulated is then not forgotten before all have seen it. */
+enum { TW_RUN_AHEAD = 512, TW_RUN_AHEAD_MOST = TW_BANK_CYCLES / 4 };
 
 struct tw_tile {
     uint8_t column, row;
@@ -36,7 +38,8 @@ struct tw_tile {
     struct tw_lock_bank locks;
     unsigned n_channels; /* DMA channels of each direction */
     struct tw_dma_engine channels[2][TW_DMA_CHANNELS_MAX];
-    struct tw_core_seat seat; /* core tiles */
+    struct tw_core_seat seat;    /* core tiles */
+    struct tw_bank_share *banks; /* core tiles */
     struct tw_control_port control;
     struct tw_token_port tokens; /* shims */
     struct tw_arbiter arbiters[TW_SWITCH_ARBITERS];

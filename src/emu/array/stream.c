@@ -67,14 +67,29 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* The tick at which the i-th word from now can be sent, not before `at`. */
+static uint64_t send_tick(const struct tw_stream *stream, unsigned i, uint64_t at)
+{
+    uint64_t word = stream->written + i;
+    if (word < stream->capacity)
+        return at;
+    return later(at, stream->taken[slot(word - stream->capacity)] << TW_TICK_SHIFT);
+}
+
+void tw_stream_times(const struct tw_stream *stream, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval)
+{
+    for (unsigned i = 0; i < n; i++, at += interval) {
+        at = send_tick(stream, i, at);
+        cycles[i] = at >> TW_TICK_SHIFT;
+    }
+}
+
 uint64_t tw_stream_send(struct tw_array *array, struct tw_stream *stream, const uint32_t *words, unsigned n, int last,
                         uint64_t at, uint32_t interval)
 {
     for (unsigned i = 0; i < n; i++) {
-        uint64_t word = stream->written + i;
-        unsigned s = slot(word);
-        if (word >= stream->capacity)
-            at = later(at, stream->taken[slot(word - stream->capacity)] << TW_TICK_SHIFT);
+        unsigned s = slot(stream->written + i);
+        at = send_tick(stream, i, at);
         stream->words[s] = words[i];
         stream->sent[s] = at >> TW_TICK_SHIFT;
         stream->taken[s] = 0;
@@ -107,16 +122,21 @@ unsigned tw_sink_available(const struct tw_sink *sink, int to_last)
     return n;
 }
 
+uint64_t tw_sink_arrival_of(const struct tw_sink *sink, unsigned i)
+{
+    return later(sink->from->sent[slot(sink->next + i)] + sink->latency, sink->since);
+}
+
 uint64_t tw_sink_arrival(const struct tw_sink *sink)
 {
-    return later(sink->from->sent[slot(sink->next)] + sink->latency, sink->since);
+    return tw_sink_arrival_of(sink, 0);
 }
 
 unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most)
 {
     unsigned n = 0, there = tw_sink_available(sink, 0);
     there = there < most ? there : most;
-    while (n < there && later(sink->from->sent[slot(sink->next + n)] + sink->latency, sink->since) <= cycle)
+    while (n < there && tw_sink_arrival_of(sink, n) <= cycle)
         n++;
     return n;
 }
@@ -127,6 +147,14 @@ uint32_t tw_sink_peek(const struct tw_sink *sink, int *last)
     return sink->from->words[slot(sink->next)];
 }
 
+void tw_sink_times(const struct tw_sink *sink, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval)
+{
+    for (unsigned i = 0; i < n; i++, at += interval) {
+        at = later(at, tw_sink_arrival_of(sink, i) << TW_TICK_SHIFT);
+        cycles[i] = at >> TW_TICK_SHIFT;
+    }
+}
+
 uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, unsigned n, int *last, uint64_t at,
                       uint32_t interval)
 {
@@ -135,7 +163,7 @@ uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *wo
     for (unsigned i = 0; i < n; i++) {
         unsigned s = slot(sink->next + i);
         words[i] = from->words[s];
-        at = later(at, later(from->sent[s] + sink->latency, sink->since) << TW_TICK_SHIFT);
+        at = later(at, tw_sink_arrival_of(sink, i) << TW_TICK_SHIFT);
         cycle = at >> TW_TICK_SHIFT;
         from->taken[s] = later(from->taken[s], cycle);
         at += interval;

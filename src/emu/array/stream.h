@@ -65,6 +65,8 @@ unsigned tw_stream_room(const struct tw_stream *stream);
  */
 uint64_t tw_stream_send(struct tw_array *array, struct tw_stream *stream, const uint32_t *words, unsigned n, int last,
                         uint64_t at, uint32_t interval);
+/* The cycles at which tw_stream_send would send n words. */
+void tw_stream_times(const struct tw_stream *stream, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval);
 /* As tw_stream_send, for one word at a cycle. */
 void tw_stream_send_word(struct tw_array *array, struct tw_stream *stream, uint32_t word, int last, uint64_t cycle);
 
@@ -73,8 +75,9 @@ uint64_t tw_stream_ready(const struct tw_stream *stream);
 
 /* How many words there are for the sink; with to_last none behind a TLAST (always so for packets). */
 unsigned tw_sink_available(const struct tw_sink *sink, int to_last);
-/* When the next word arrives; there is one. */
+/* When the next word arrives, or the one i behind it; there is one. */
 uint64_t tw_sink_arrival(const struct tw_sink *sink);
+uint64_t tw_sink_arrival_of(const struct tw_sink *sink, unsigned i);
 /* How many words have arrived at a cycle, at most `most`; for packets none behind the last one. */
 unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most);
 /* Looks at the next word, and at whether it comes with TLAST. */
@@ -85,6 +88,9 @@ uint32_t tw_sink_peek(const struct tw_sink *sink, int *last);
  */
 uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, unsigned n, int *last, uint64_t at,
                       uint32_t interval);
+
+/* The cycles at which tw_sink_take would take n words. */
+void tw_sink_times(const struct tw_sink *sink, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval);
 
 /* Finds out what all sinks have taken; wakes the source if that made room. */
 void tw_stream_free(struct tw_array *array, struct tw_stream *stream);
