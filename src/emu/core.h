@@ -2,9 +2,9 @@
  * One core: program memory, registers and the exposed pipeline. It runs ahead on its own until something outside
  * decides how it goes on; then it stops with a request, and the array (array.h) answers when it is time.
  *
- * Results are those of silicon bit for bit: each operand is read and each result lands at the cycle that the tables say,
- * bypasses included, so that a program that reads a register too early gets the old value. A stall freezes the whole
- * pipeline: distances count issued bundles.
+ * Results are those of silicon bit for bit: each operand is read and each result lands at the cycle that the tables
+ * say, bypasses included, so that a program that reads a register too early gets the old value. A stall freezes the
+ * whole pipeline: distances count issued bundles.
  */
 #ifndef TW_EMU_CORE_H
 #define TW_EMU_CORE_H
@@ -27,10 +27,11 @@ struct tw_core_options {
     const struct tw_unknown *unknown;        /* NULL: tw_unknown_defaults */
     /*
      * Our own kernels: what the exposed pipeline does not forgive is an error: a value read before it has landed, two
-     * uses of one port or unit, a misaligned access, a register that nobody has written. Reads that the program declares
-     * (tw_core_expect_old) are no errors.
+     * uses of one port or unit, a misaligned access, a register that nobody has written. Reads that the program
+     * declares (tw_core_expect_old) are no errors.
      */
     int strict;
+    int slow; /* works out each tick anew instead of remembering ticks that have been before: the same, slower */
     const char *name; /* for messages: "core (1, 2)" */
     /* 64 KiB each, as the core sees them; NULL: there is no memory. They may be written by others between calls. */
     uint8_t *windows[TW_WINDOWS];
@@ -44,10 +45,10 @@ struct tw_core_options {
 
 /* Why tw_core_run returned. */
 enum tw_core_state {
-    TW_CORE_RUNNING,  /* reached the cycle that it was to run to */
-    TW_CORE_REQUEST,  /* waits for tw_core_answer */
-    TW_CORE_DONE,     /* executed done; further runs do nothing */
-    TW_CORE_FAILED    /* err says why; further runs do nothing until a reset */
+    TW_CORE_RUNNING, /* reached the cycle that it was to run to */
+    TW_CORE_REQUEST, /* waits for tw_core_answer */
+    TW_CORE_DONE,    /* executed done; further runs do nothing */
+    TW_CORE_FAILED   /* err says why; further runs do nothing until a reset */
 };
 
 enum tw_core_request_kind {

@@ -39,6 +39,7 @@ int tw_core_create(const struct tw_core_options *options, struct tw_core **core,
     c->unknown = options->unknown != NULL ? *options->unknown : tw_unknown_defaults;
     c->kernels = options->kernels != NULL ? options->kernels : tw_vector_kernels_best(c->unknown.denormals_are_zero);
     c->strict = options->strict;
+    c->without_memos = options->slow;
     snprintf(c->name, sizeof c->name, "%s", options->name != NULL ? options->name : "core");
     memcpy(c->windows, options->windows, sizeof c->windows);
     c->bank_notes = options->banks;
@@ -58,6 +59,7 @@ void tw_core_free(struct tw_core *c)
         return;
     tw_core_pool_free(&c->pools[0]);
     tw_core_pool_free(&c->pools[1]);
+    tw_core_pool_free(&c->memo_pool);
     free(c->old);
     free(c);
 }
@@ -77,6 +79,11 @@ void tw_core_reset(struct tw_core *c)
     c->banks = c->banks_twice = c->banks_thrice = 0;
     c->loop_set_at = 0;
     c->failed = 0;
+    c->memo = NULL;
+    c->n_issued = 0;
+    c->life++;
+    for (unsigned i = 0; i < CORE_RING; i++)
+        c->issued[i] = (struct tw_core_issued){NULL, i};
     c->tick += CORE_RING; /* nothing of what was under way is any more */
 }
 

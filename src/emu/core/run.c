@@ -9,7 +9,7 @@ static void run_steps(struct tw_core *c, const struct tw_core_tick *t, enum tw_c
         const struct tw_core_event *e = &t->list[list][i];
         const struct tw_core_steps *s = e->items;
         for (unsigned k = 0; k < s->n; k++)
-            s->step[k].run(c, &s->step[k], e->flights + s->step[k].op->slot);
+            s->step[k].run(c, &s->step[k], tw_core_flight_of(e->flights, s->step[k].op));
     }
 }
 
@@ -29,23 +29,23 @@ static void land_all(struct tw_core *c, const struct tw_core_tick *t)
     for (unsigned i = 0; i < t->n[CORE_LANDINGS]; i++) {
         const struct tw_core_event *e = &t->list[CORE_LANDINGS][i];
         const struct tw_core_landings *landings = e->items;
-        const uint8_t *flights = (const uint8_t *)e->flights;
         for (unsigned k = 0; k < landings->n; k++) {
             const struct tw_core_landing *l = &landings->landing[k];
             if (l->kind == CORE_LAND_BYTES)
-                tw_core_copy(c->file + l->to, flights + l->from, l->bytes);
+                tw_core_copy(c->file + l->to, e->flights + l->from, l->bytes);
             else
-                land_word(c, l, flights + l->from);
+                land_word(c, l, e->flights + l->from);
         }
     }
 }
 
-/* Puts what the bundle does later into the lists of those ticks. */
-static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_core_flight *flights)
+void tw_core_push(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights, unsigned age)
 {
     for (unsigned i = 0; i < b->n_marks; i++) {
         const struct tw_core_mark *m = &b->marks[i];
-        struct tw_core_tick *t = &c->ticks[(c->tick + m->delay) % CORE_RING];
+        if (m->delay < age)
+            continue;
+        struct tw_core_tick *t = &c->ticks[(c->tick + m->delay - age) % CORE_RING];
         t->list[m->list][t->n[m->list]++] = (struct tw_core_event){m->items, flights};
     }
 }
@@ -54,7 +54,6 @@ static void push(struct tw_core *c, const struct tw_core_bundle *b, struct tw_co
 
 static void issue(struct tw_core *c)
 {
-    struct tw_core_flight *flights = c->flights[c->tick % CORE_RING];
     /* Even and inside, in one test. */
     struct tw_core_bundle *b = (c->pc & ~(uint32_t)(TW_PROGRAM_BYTES - 2)) == 0 ? c->at[c->pc / 2] : NULL;
 
@@ -62,13 +61,18 @@ static void issue(struct tw_core *c)
         return;
     if (c->strict && tw_core_check(c, b) != 0)
         return;
+    unsigned berth = tw_core_choose_berth(c, b);
+    uint8_t *flights = c->flights[berth];
     for (unsigned i = 0; i < b->n_ops; i++)
-        b->ops[i]->issue(c, b->ops[i], flights + b->ops[i]->slot);
+        b->ops[i]->issue(c, b->ops[i], tw_core_flight_of(flights, b->ops[i]));
     if (c->failed)
         return;
-    push(c, b, flights);
+    tw_core_push(c, b, flights, 0);
+    c->issued[c->tick % CORE_RING] = (struct tw_core_issued){b, berth};
+    c->n_issued += c->n_issued < CORE_IN_FLIGHT_MAX;
+    b->heat += b->heat < CORE_HOT;
     c->counts.bundles++;
-    tw_core_go_on(c, b);
+    tw_core_go_on(c, b, flights);
 }
 
 /* Accesses of one tick to one bank take turns. */
@@ -88,15 +92,14 @@ static void collect_questions(struct tw_core *c, const struct tw_core_tick *t)
         const struct tw_core_event *e = &t->list[CORE_REQUESTS][i];
         const struct tw_core_steps *s = e->items;
         for (unsigned k = 0; k < s->n && c->n_questions < CORE_QUESTIONS_MAX; k++)
-            c->questions[c->n_questions++] = (struct tw_core_question){s->step[k].op, e->flights + s->step[k].op->slot};
+            c->questions[c->n_questions++] =
+                (struct tw_core_question){s->step[k].op, tw_core_flight_of(e->flights, s->step[k].op)};
     }
 }
 
-/* Returns 1 when a request comes up; it is then known to c->request. */
-static int ask(struct tw_core *c, const struct tw_core_tick *t)
+/* Puts the tick's questions. Returns 1 when a request comes up; it is then known to c->request. */
+static int ask(struct tw_core *c)
 {
-    if (c->asked == 0)
-        collect_questions(c, t);
     while (c->asked < c->n_questions && !c->failed) {
         const struct tw_core_question *q = &c->questions[c->asked++];
         if (tw_core_ask(c, q->op, q->flight)) {
@@ -123,43 +126,118 @@ static void end(struct tw_core *c)
         c->state = TW_CORE_DONE;
 }
 
-static void next_tick(struct tw_core *c, struct tw_core_tick *t)
+static inline void next_tick(struct tw_core *c)
 {
-    memset(t->n, 0, sizeof(uint64_t));
-    c->asked = 0;
     if (c->banks != 0 && c->bank_notes != NULL)
         c->bank_notes[c->clock % TW_BANK_CYCLES] = c->clock << 32 | c->banks;
+    c->asked = 0;
     c->tick++;
     c->clock++;
     if (c->banks_twice != 0)
         wait_for_banks(c);
     c->banks = 0;
-    if (c->strict)
-        tw_core_next_tick(c);
 }
 
-static void run_tick(struct tw_core *c)
+/* The questions of the tick are answered; what it does otherwise, by lists. */
+static void run_rest(struct tw_core *c, struct tw_core_tick *t)
 {
-    struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
-
-    if (t->n[CORE_REQUESTS] != 0 && ask(c, t))
-        return;
     run_steps(c, t, CORE_WORK);
     run_steps(c, t, CORE_STORES);
     if (!c->failed && c->ending == 0)
         issue(c);
     land_all(c, t);
-    next_tick(c, t);
+    memset(t->n, 0, sizeof(uint64_t));
+    next_tick(c);
+    if (c->strict)
+        tw_core_next_tick(c);
     if (c->failed)
         c->state = TW_CORE_FAILED;
     else if (c->ending > 0)
         end(c);
 }
 
+static void run_tick(struct tw_core *c)
+{
+    struct tw_core_tick *t = &c->ticks[c->tick % CORE_RING];
+
+    if (c->asked == 0) {
+        if (c->ending == 0 && tw_core_memo_enter(c))
+            return;
+        collect_questions(c, t);
+    }
+    if (ask(c))
+        return;
+    struct tw_core_memo *memo = c->ending == 0 ? tw_core_memo_make(c, t) : NULL;
+    run_rest(c, t);
+    if (memo != NULL && !c->failed)
+        tw_core_memo_keep(c, memo);
+}
+
+/* ---- ticks with memos */
+
+static inline void act(struct tw_core *c, const struct tw_core_act *a, const struct tw_core_act *end)
+{
+    for (; a < end; a++)
+        a->run(c, a);
+}
+
+static inline void run_acts(struct tw_core *c, const struct tw_core_memo *memo)
+{
+    const struct tw_core_act *end = memo->own;
+
+    act(c, memo->late, memo->issue);
+    if (!c->failed)
+        act(c, memo->issue, memo->land);
+    if (!c->failed) {
+        end = memo->end;
+        c->counts.bundles++;
+        tw_core_go_on(c, memo->bundle, memo->flights);
+    }
+    act(c, memo->land, end);
+    next_tick(c);
+}
+
+/* Returns 1 when a request comes up. */
+static int ask_by_memo(struct tw_core *c, const struct tw_core_memo *memo)
+{
+    if (c->asked == 0) {
+        memcpy(c->questions, memo->questions, memo->n_questions * sizeof *c->questions);
+        c->n_questions = (uint8_t)memo->n_questions;
+    }
+    return ask(c);
+}
+
+static void run_memos(struct tw_core *c, uint64_t until)
+{
+    struct tw_core_memo *memo = c->memo;
+
+    while (c->clock < until) {
+        if (memo->n_questions != 0 && ask_by_memo(c, memo))
+            break;
+        run_acts(c, memo);
+        struct tw_core_memo *next = memo->next[0];
+        if (c->failed) {
+            c->state = TW_CORE_FAILED;
+            memo = NULL;
+            break;
+        }
+        if (next == NULL || next->address != c->pc || next->life != c->life)
+            next = tw_core_memo_next(c, memo);
+        memo = next;
+        if (memo == NULL)
+            break;
+    }
+    c->memo = memo;
+}
+
 enum tw_core_state tw_core_run(struct tw_core *c, uint64_t until, struct tw_error *err)
 {
-    while (c->state == TW_CORE_RUNNING && c->clock < until)
-        run_tick(c);
+    while (c->state == TW_CORE_RUNNING && c->clock < until) {
+        if (c->memo != NULL)
+            run_memos(c, until);
+        else
+            run_tick(c);
+    }
     if (c->state == TW_CORE_FAILED && err != NULL)
         *err = c->error;
     return c->state;

@@ -12,6 +12,7 @@
  *   branch.c          jumps, hardware loops, done
  *   request.c         what others must answer: locks, streams, the cascade, the tile's registers
  *   run.c             tick after tick
+ *   memo.c            ticks that have been before, with act.c for what they consist of
  *   core.c            the outside
  *
  * Time. A tick is a cycle in which the pipeline moves: the bundle of tick t reads an operand of cycle r in tick t + r -
@@ -25,6 +26,7 @@
 #define TW_EMU_CORE_STATE_H
 
 #include "emu/core.h"
+#include "emu/core/memo.h"
 #include "emu/core/plan.h"
 
 /* ---- the core */
@@ -39,6 +41,7 @@ struct tw_core_pool_block;
 struct tw_core_pool {
     struct tw_core_pool_block *blocks; /* in use, the newest first */
     struct tw_core_pool_block *spare;
+    size_t used; /* bytes of the blocks in use */
 };
 
 struct tw_core_old {
@@ -50,7 +53,7 @@ struct tw_core {
     alignas(64) uint8_t file[CORE_FILE_BYTES];
     struct tw_core_bundle *at[CORE_PROGRAM_SLOTS];
     struct tw_core_tick ticks[CORE_RING];
-    struct tw_core_flight flights[CORE_RING][TW_SLOT_COUNT];
+    alignas(64) uint8_t flights[CORE_BERTHS][CORE_FLIGHTS_BYTES];
 
     enum tw_core_state state;
     uint64_t tick, clock;
@@ -85,9 +88,19 @@ struct tw_core {
     uint16_t leaf_registers[CORE_LEAVES_MAX];
     const struct tw_semantics *rows[TW_I_COUNT];
     uint8_t program[TW_PROGRAM_BYTES];
-    int decoded;                  /* something stands in `at` */
+    int decoded; /* something stands in `at` */
+    uint32_t n_decoded;
     uint64_t emptied;             /* the tick in which program memory was last written */
     struct tw_core_pool pools[2]; /* of bundles: in use, and those that may still be in flight */
+
+    /* memo.h */
+    struct tw_core_issued issued[CORE_RING]; /* in the last ticks, by tick; not kept while memos are followed */
+    unsigned n_issued;                       /* how many of them are bundles of this program and life */
+    uint32_t life;                           /* counts resets */
+    int without_memos;
+    struct tw_core_memo *memo; /* of this tick; NULL: it has none, or none is known yet */
+    struct tw_core_memo *memos[CORE_MEMO_SLOTS];
+    struct tw_core_pool memo_pool;
     struct tw_core_old *old;
     size_t n_old;
     int failed; /* in this tick */
@@ -168,8 +181,9 @@ struct tw_core_maker {
     struct tw_core_bundle *bundle;
     struct tw_core_push pushes[CORE_PUSHES_MAX];
     unsigned n_pushes;
-    unsigned flight; /* bytes of the flight that are given away */
-    int failed;      /* no memory, or more than the tables' sizes allow for */
+    unsigned flight;  /* bytes of the flight that are given away */
+    unsigned flights; /* and of those of the bundle's other operations */
+    int failed;       /* no memory, or more than the tables' sizes allow for */
 };
 void *tw_core_make(struct tw_core_maker *m, size_t count, size_t size);
 /* Adds a step of an operation, or a landing, `delay` ticks after the issue. */
@@ -219,6 +233,7 @@ tw_core_issue_function tw_core_issue_special_move;
 tw_core_issue_function tw_core_issue_address;
 tw_core_issue_function tw_core_issue_branch;
 
+tw_core_step_function tw_core_step_capture, tw_core_step_call;
 void tw_core_step_load(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
 void tw_core_step_table(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
 void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, struct tw_core_flight *f);
@@ -231,12 +246,38 @@ void tw_core_take_answer(struct tw_core_op *op, struct tw_core_flight *f, const 
 /* The cycle of an operation in which it asks. */
 unsigned tw_core_request_cycle(const struct tw_semantics *row, const struct tw_schedule_class *class);
 
-/* The next bundle's address after this one; handles delay slots and the hardware loop. */
-void tw_core_go_on(struct tw_core *c, const struct tw_core_bundle *b);
+/* The next bundle's address after this one, with its flights; handles delay slots and the hardware loop. */
+void tw_core_go_on(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights);
+
+/* ---- memos (memo.c) */
+
+/* The berth for the flights of the bundle that is issued now. */
+unsigned tw_core_choose_berth(const struct tw_core *c, const struct tw_core_bundle *b);
+/* Puts what a bundle that was issued `age` ticks ago still has to do into the lists of the ticks to come (run.c). */
+void tw_core_push(struct tw_core *c, const struct tw_core_bundle *b, uint8_t *flights, unsigned age);
+/* This tick has a memo: sets it, empties the lists, and returns 1. */
+int tw_core_memo_enter(struct tw_core *c);
+/* Makes a memo of the tick that is about to run, or NULL when it gets none; it must be kept when all went well. */
+struct tw_core_memo *tw_core_memo_make(struct tw_core *c, const struct tw_core_tick *t);
+void tw_core_memo_keep(struct tw_core *c, struct tw_core_memo *memo);
+/* The memo of the tick after this one's, by the program counter as it is now; NULL when there is none: then the lists
+ * are made again. */
+struct tw_core_memo *tw_core_memo_next(struct tw_core *c, struct tw_core_memo *memo);
+/* Strict mode: whether what the memo's bundle needs is written since the reset. */
+int tw_core_memo_holds(struct tw_core *c, struct tw_core_memo *memo);
+/* Makes the lists again, so that the core can go on without memos. */
+void tw_core_memo_leave(struct tw_core *c);
+/* Forgets all memos, after tw_core_memo_leave. */
+void tw_core_memo_forget(struct tw_core *c);
 
 /* Strict mode: checks a bundle before it is issued, and notes what it does. Returns 0, or the core has failed. */
 int tw_core_check(struct tw_core *c, const struct tw_core_bundle *b);
 void tw_core_next_tick(struct tw_core *c);
+/* Whether all registers that a bundle needs have been written; if so, its own count as written too. */
+int tw_core_has_needs(struct tw_core *c, const struct tw_core_bundle *b);
+/* What is in flight: nothing; and what a bundle, known to be in order, has brought there `age` ticks ago. */
+void tw_core_note_nothing(struct tw_core *c);
+void tw_core_note_again(struct tw_core *c, const struct tw_core_bundle *b, unsigned age);
 
 /* What a row of ours holds in `a`. */
 enum tw_core_branch {
