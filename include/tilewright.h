@@ -35,7 +35,7 @@ enum tw_code {
     TW_E_STATE = -11,      /* called in the wrong order */
     TW_E_NO_DEVICE = -12,  /* there is no NPU that this program can use */
     TW_E_PERMISSION = -13, /* the operating system does not allow it */
-    TW_E_BUSY = -14,       /* all contexts of the NPU are taken */
+    TW_E_BUSY = -14,       /* all contexts of the NPU are taken, or its columns by contexts of another width */
     TW_E_TIMEOUT = -15,    /* a command hung, and the driver stopped it */
     TW_E_ABORTED = -16,    /* a command was dropped, because an earlier one of its context hung */
     TW_E_DEVICE = -17,     /* the NPU's firmware refused a command or failed at it */
@@ -101,8 +101,9 @@ struct tw_program {
 
 /*
  * Takes a context of `columns` columns with n_programs >= 1 programs; their bytes are copied. The NPU has six contexts
- * for all processes together. Fails with TW_E_BUSY when they are taken, TW_E_LOST when the NPU does not recover from a
- * hang, TW_E_DEVICE, TW_E_ARGUMENT, TW_E_LIMIT, TW_E_HEAP or TW_E_MEMORY.
+ * for all processes together, and those that share columns are of one width. Fails with TW_E_BUSY when they are taken,
+ * TW_E_LOST when the NPU does not recover from a hang, TW_E_DEVICE, TW_E_ARGUMENT, TW_E_LIMIT, TW_E_HEAP or
+ * TW_E_MEMORY.
  */
 int tw_context_create(struct tw_device *device, unsigned columns, const struct tw_program *programs,
                       unsigned n_programs, struct tw_context **context, struct tw_error *err);

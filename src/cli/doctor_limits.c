@@ -55,14 +55,6 @@ static void add_process(const struct tw_patient *patient, int64_t pid, char *tex
         snprintf(text + used, size - used, "%spid %" PRId64, comma, pid);
 }
 
-static int is_first_of_process(const struct tw_driver_facts *facts, unsigned i)
-{
-    for (unsigned k = 0; k < i; k++)
-        if (facts->contexts[k].pid == facts->contexts[i].pid)
-            return 0;
-    return 1;
-}
-
 void tw_check_contexts(const struct tw_patient *patient, struct tw_findings *f, struct tw_check *c)
 {
     const struct tw_driver_facts *facts = &f->facts;
@@ -76,7 +68,7 @@ void tw_check_contexts(const struct tw_patient *patient, struct tw_findings *f, 
         return;
     }
     for (unsigned i = 0; i < facts->n_contexts && i < TW_CONTEXTS_SHOWN; i++) {
-        if (!is_first_of_process(facts, i))
+        if (!tw_facts_first_of_process(facts, i))
             continue;
         size_t used = strlen(pids);
         add_process(patient, facts->contexts[i].pid, owners, sizeof owners);

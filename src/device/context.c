@@ -13,10 +13,27 @@ static void list_owners(const struct tw_driver_facts *facts, char *text, size_t 
     size_t used = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < facts->n_contexts && i < TW_CONTEXTS_SHOWN && used < size; i++) {
+        if (!tw_facts_first_of_process(facts, i))
+            continue;
         int added =
             snprintf(text + used, size - used, "%s%lld", i == 0 ? "pid " : ", ", (long long)facts->contexts[i].pid);
         used += added > 0 ? (size_t)added : 0;
     }
+}
+
+/* ENODEV is also what a driver answers that is unloaded: but then it does not tell of contexts either. */
+static int no_columns(struct tw_device *device, unsigned columns, struct tw_error *err)
+{
+    struct tw_driver_facts facts;
+    char owners[256];
+    tw_query_facts(&device->file, &facts);
+    if (!facts.contexts_known || facts.n_contexts == 0)
+        return tw_driver_fail(err, TW_XDNA_CREATE_CONTEXT, -ENODEV, "no context of %u columns", columns);
+    list_owners(&facts, owners, sizeof owners);
+    return tw_fail(err, TW_E_BUSY,
+                   "no %u columns of the NPU are free: contexts share columns only with others of the same width; take "
+                   "as many as the others, or end one of their programs (%s)",
+                   columns, owners);
 }
 
 /*
@@ -30,6 +47,8 @@ static int refused(struct tw_device *device, unsigned columns, int result, struc
         return tw_fail(err, TW_E_HEAP_PLACE,
                        "the NPU's heap is mapped at %p, but its firmware takes it only at a multiple of %d bytes",
                        (void *)device->heap.data, TW_XDNA_HEAP_BYTES);
+    if (result == -ENODEV)
+        return no_columns(device, columns, err);
     if (result != -EINVAL)
         return tw_driver_fail(err, TW_XDNA_CREATE_CONTEXT, result, "no context of %u columns", columns);
     tw_query_facts(&device->file, &facts);

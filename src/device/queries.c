@@ -62,6 +62,14 @@ void tw_query_contexts(const struct tw_driver_file *file, struct tw_driver_facts
     facts->contexts_known = contexts_by_array(file, facts) == 0 || contexts_by_info(file, facts) == 0;
 }
 
+int tw_facts_first_of_process(const struct tw_driver_facts *facts, unsigned i)
+{
+    for (unsigned k = 0; k < i; k++)
+        if (facts->contexts[k].pid == facts->contexts[i].pid)
+            return 0;
+    return 1;
+}
+
 void tw_query_facts(const struct tw_driver_file *file, struct tw_driver_facts *facts)
 {
     struct tw_xdna_resources resources;

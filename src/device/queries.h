@@ -25,6 +25,9 @@ struct tw_driver_facts {
 /* The contexts in use, of all processes: the later kernels' query, else the older one. */
 void tw_query_contexts(const struct tw_driver_file *file, struct tw_driver_facts *facts);
 
+/* Whether no context before number i is of the same process. */
+int tw_facts_first_of_process(const struct tw_driver_facts *facts, unsigned i);
+
 /* All of it. */
 void tw_query_facts(const struct tw_driver_file *file, struct tw_driver_facts *facts);
 

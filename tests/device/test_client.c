@@ -337,6 +337,8 @@ static void test_contexts_refused(void **state)
     assert_int_equal(create_context(b, 4), TW_E_BUSY);
     assert_non_null(strstr(b->err.text, "pid 4000, 4001, 4002, 4003, 4004, 4005"));
     b->fake.contexts_taken = 2;
+    fail_next(b, TW_XDNA_NUMBER_CREATE_CONTEXT, ENODEV);
+    assert_int_equal(create_context(b, 4), TW_E_BUSY);
     b->fake.end_state = TW_PACKET_TIMEOUT;
     assert_int_equal(tw_job_run(b->job, &b->err), TW_E_TIMEOUT);
     fail_next(b, TW_XDNA_NUMBER_CREATE_CONTEXT, EINVAL);

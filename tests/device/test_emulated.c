@@ -395,6 +395,29 @@ static void test_columns(void **state)
     machine_destroy(&m);
 }
 
+/* Contexts of other widths need columns of their own. */
+static void test_columns_taken(void **state)
+{
+    struct machine m;
+    struct tw_context *wide = NULL, *narrow = NULL;
+    (void)state;
+    machine_create(&m, NULL);
+    assert_int_equal(copy_context(m.device, 4, &wide, &m.err), TW_E_BUSY);
+    assert_non_null(strstr(m.err.text, "same width"));
+    assert_int_equal(copy_context(m.device, 3, &wide, &m.err), 0);
+    assert_int_equal(copy_context(m.device, 1, &narrow, &m.err), 0);
+    assert_int_equal(copy_context(m.device, 2, &(struct tw_context *){NULL}, &m.err), TW_E_BUSY);
+    /* One process has them all, and is named once. */
+    const char *pid = strstr(m.err.text, "pid ");
+    assert_non_null(pid);
+    assert_null(strchr(pid, ','));
+    tw_context_destroy(narrow);
+    tw_context_destroy(wide);
+    tw_emu_driver_event(m.driver, TW_EMU_REMOVE);
+    assert_int_equal(copy_context(m.device, 4, &wide, &m.err), TW_E_LOST);
+    machine_destroy(&m);
+}
+
 static void open_file(struct machine *m, struct tw_driver_file *file)
 {
     *m = (struct machine){0};
@@ -543,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_packets),
         cmocka_unit_test(test_unlisted_buffers),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_columns_taken),
         cmocka_unit_test(test_heap_rules),
         cmocka_unit_test(test_heap_place),
         cmocka_unit_test(test_configuring_twice),
