@@ -108,6 +108,8 @@ int tw_job_set_buffer(struct tw_job *job, unsigned index, struct tw_buffer *buff
     tw_buffer_destroy(before);
     if (index >= job->n_buffers)
         job->n_buffers = index + 1;
+    while (job->n_buffers > 0 && job->buffers[job->n_buffers - 1] == NULL)
+        job->n_buffers--;
     job->revision++;
     return list_buffers(job, err);
 }

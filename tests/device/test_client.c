@@ -167,6 +167,11 @@ static void test_chain_limits(void **state)
     assert_int_equal(tw_job_set_buffer(b->job, 5, buffer, &b->err), 0);
     assert_int_equal(tw_job_run(chain, &b->err), TW_E_LIMIT);
     assert_int_equal(tw_job_run(b->job, &b->err), 0);
+    /* Without it again, it fits again. */
+    assert_int_equal(tw_job_set_buffer(b->job, 5, NULL, &b->err), 0);
+    assert_int_equal(tw_job_run(chain, &b->err), 0);
+    assert_int_equal(tw_job_run(b->job, &b->err), 0);
+    assert_int_equal(b->fake.packet[0] >> 12 & 0x7ff, 16);
     assert_int_equal(tw_job_set_buffer(b->job, 503, buffer, &b->err), TW_E_LIMIT);
     tw_job_destroy(chain);
     tw_buffer_destroy(buffer);
