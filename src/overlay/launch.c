@@ -115,9 +115,13 @@ static void set_cores(struct tw_overlay_launch *launch, const struct change *cha
 
 /* ---- Products */
 
+/* Words from one row to the next that a shim's descriptor can say (AM025). */
+enum { ROW_WORDS_MAX = 1 << 20 };
+
 static int check(const struct tw_overlay_product *p, struct tw_error *err)
 {
     const struct tw_overlay_shape *s = &p->shape;
+    const uint64_t row_c = (uint64_t)p->ldc * (s->size.bf16_out ? 2 : 4) / 4;
     const uint64_t places = p->a.offset | p->b.offset | p->c.offset | p->headers.offset;
 
     if (p->lda % 2 != 0 || p->lda < tw_overlay_depth(s))
@@ -128,6 +132,9 @@ static int check(const struct tw_overlay_product *p, struct tw_error *err)
         return tw_fail(err, TW_E_SHAPE,
                        "rows of C are %u numbers apart; the overlay writes an even number of %u or more", p->ldc,
                        tw_overlay_width(s));
+    if (p->lda / 2 > ROW_WORDS_MAX || row_c > ROW_WORDS_MAX)
+        return tw_fail(err, TW_E_SHAPE, "rows of A and C are %u and %u numbers apart; the overlay can step over 4 MiB",
+                       p->lda, p->ldc);
     if (places % 4 != 0)
         return tw_fail(err, TW_E_ARGUMENT, "a product's operands must begin at multiples of 4 bytes in their buffers");
     return 0;

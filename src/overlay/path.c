@@ -45,10 +45,20 @@ struct maker {
     int code;
 };
 
+/* A place for descriptor `number`; they stay in order. */
+static struct path_bd *insert_bd(struct path *path, unsigned number)
+{
+    uint32_t at = path->n_bds++;
+    for (; at > 0 && path->bds[at - 1].number > number; at--)
+        path->bds[at] = path->bds[at - 1];
+    path->bds[at].number = (uint8_t)number;
+    return &path->bds[at];
+}
+
 static void add_bd(struct maker *m, const struct transfer *t)
 {
     const int is_memory = m->kind == TW_TILE_MEMORY;
-    struct path_bd *to = &m->path->bds[m->path->n_bds++];
+    struct path_bd *to = insert_bd(m->path, t->number);
     struct tw_bd bd = {
         .length = t->words,
         .address = t->address + (is_memory ? OWN_MEMORY : 0),
@@ -68,7 +78,7 @@ static void add_bd(struct maker *m, const struct transfer *t)
         if (bd.dimensions[i].step == 0 && i < tw_bd_dimensions(m->kind))
             bd.dimensions[i].step = 1;
     }
-    to->number = (uint8_t)t->number;
+    memset(to->words, 0, sizeof to->words);
     int code = tw_bd_encode(m->kind, &bd, to->words, m->code == 0 ? m->err : NULL);
     if (m->code == 0)
         m->code = code;
@@ -281,12 +291,27 @@ void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const
     }
 }
 
+/* Writes descriptors i, i + 1, ... that lie one behind the other at once; returns how many they were. */
+static uint32_t set_bds(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path, uint32_t i)
+{
+    const enum tw_tile_kind kind = tw_tile_kind(row);
+    const unsigned words = tw_bd_words(kind), first = path->bds[i].number;
+    uint32_t all[PATH_BDS * TW_BD_WORDS_MAX], n = 0;
+
+    do {
+        memcpy(&all[n * words], path->bds[i + n].words, 4 * words);
+        n++;
+    } while (i + n < path->n_bds && path->bds[i + n].number == first + n &&
+             tw_bd_offset(kind, first + n) == tw_bd_offset(kind, first) + 4 * words * n);
+    tw_control_writer_block_write(w, tw_tile_address(column, row, tw_bd_offset(kind, first)), all, n * words);
+    return n;
+}
+
 void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
 {
     const enum tw_tile_kind kind = tw_tile_kind(row);
-    for (uint32_t i = 0; i < path->n_bds; i++)
-        tw_control_writer_block_write(w, tw_tile_address(column, row, tw_bd_offset(kind, path->bds[i].number)),
-                                      path->bds[i].words, tw_bd_words(kind));
+    for (uint32_t i = 0; i < path->n_bds;)
+        i += set_bds(w, column, row, path, i);
     for (uint32_t i = 0; i < path->n_locks; i++)
         tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
                                 path->locks[i].value);
