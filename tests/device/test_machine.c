@@ -96,7 +96,8 @@ static void test_finding(void **state)
     assert_non_null(strstr(err.text, "accel3"));
     make_folder(&root, "dev/accel");
     folder_put(&root, "dev/accel/accel3", "", 0);
-    assert_int_equal(open_device(&root, &err), TW_E_UNSUPPORTED); /* a file is no device */
+    assert_int_equal(open_device(&root, &err), TW_E_NO_DEVICE); /* a file is no device */
+    assert_non_null(strstr(err.text, "is no node of a driver"));
     folder_remove(&root);
 }
 

@@ -123,17 +123,18 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void test_threads(void **state)
+/* With the programs from number `first` on. */
+static void run_threads(struct machine *m, size_t first)
 {
-    struct machine *m = *state;
+    const struct published *programs = &published[first];
     struct tw_context *contexts[CONTEXTS];
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
     for (unsigned i = 0; i < CONTEXTS; i++)
-        contexts[i] = published_load(m->device, &published[i]);
+        contexts[i] = published_load(m->device, &programs[i]);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){
-            .machine = m, .what = &published[i % CONTEXTS], .context = contexts[i % CONTEXTS], .number = i};
+            .machine = m, .what = &programs[i % CONTEXTS], .context = contexts[i % CONTEXTS], .number = i};
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < THREADS; i++)
@@ -143,6 +144,14 @@ static void test_threads(void **state)
             fail_msg("thread %u: %s", i, workers[i].err.text);
     for (unsigned i = 0; i < CONTEXTS; i++)
         tw_context_destroy(contexts[i]);
+}
+
+/* There are more programs than contexts: every one has its turn. */
+static void test_threads(void **state)
+{
+    assert_true(n_published >= CONTEXTS);
+    for (size_t first = 0; first + CONTEXTS <= n_published; first++)
+        run_threads(*state, first);
 }
 
 int main(void)
