@@ -51,7 +51,7 @@ static inline uint8_t *reach(struct tw_core *c, const struct tw_core_op *op, uin
 
     if (window >= TW_WINDOWS || c->windows[window] == NULL)
         return nothing_there(c, op, address);
-    if (!alone)
+    if (!alone || c->bank_notes != NULL)
         use_banks(c, banks_of(window, offset, bytes));
     return c->windows[window] + offset;
 }
