@@ -44,5 +44,5 @@ int tw_cmd_doctor(int argc, char **argv)
         tw_note("the checks cannot be written as JSON");
         return TW_EXIT_FAILED;
     }
-    return tw_doctor_healthy(&diagnosis) ? TW_EXIT_OK : TW_EXIT_FAILED;
+    return tw_flush_stdout() == 0 && tw_doctor_healthy(&diagnosis) ? TW_EXIT_OK : TW_EXIT_FAILED;
 }

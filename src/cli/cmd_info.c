@@ -96,6 +96,7 @@ static int print_missing(const struct tw_error *err, int json)
     } else {
         printf("no NPU: %s\n", err->text);
     }
+    tw_flush_stdout(); /* the exit code is the same */
     return TW_EXIT_FAILED;
 }
 

@@ -391,6 +391,13 @@ static void test_this_machine(void **state)
     struct finished f = program_run(&scratch, (struct streams){0}, (const char *[]){"doctor", NULL});
     assert_true(f.code == 0 || f.code == 1);
     program_release(&f);
+    for (int json = 0; json < 2; json++) {
+        const char *const arguments[] = {"doctor", json ? "--json" : NULL, NULL};
+        f = program_run(&scratch, (struct streams){.out = "/dev/full"}, arguments);
+        assert_int_equal(f.code, 1);
+        assert_non_null(strstr(f.err, "standard output"));
+        program_release(&f);
+    }
     f = program_run(&scratch, (struct streams){0}, (const char *[]){"doctor", "extra", NULL});
     assert_int_equal(f.code, 2);
     program_release(&f);

@@ -100,6 +100,10 @@ static void test_missing(void **state)
     assert_int_equal(strncmp(f.out, "no NPU: ", 8), 0);
     assert_non_null(strstr(f.out, "mend:   "));
     program_release(&f);
+    f = program_run(&folder, (struct streams){.out = "/dev/full"}, (const char *[]){"info", "--device=npu", NULL});
+    assert_int_equal(f.code, 1);
+    assert_non_null(strstr(f.err, "standard output"));
+    program_release(&f);
     f = RUN("--json");
     assert_int_equal(f.code, 1);
     json_t *all = json_loads(f.out, 0, NULL);
