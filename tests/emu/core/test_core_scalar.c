@@ -248,6 +248,32 @@ static void walks(void **state)
     machine_free(m);
 }
 
+/* Only a count that equals its end turns; one beyond it goes on through all of its 20 bits. Steps may be negative. */
+static void walks_beyond_their_end(void **state)
+{
+    (void)state;
+    struct machine *m = run("movxm p0, #0x70100\n movxm m1, #100\n movxm dn1, #2\n movxm dj1, #-16\n movxm dc1, #5\n"
+                            "padda.2d [p0], d1; mov r0, p0\n mov r1, p0\n mov r2, dc1\n"
+                            "movxm dc1, #0xfffff\n padda.2d [p0], d1\n mov r3, p0\n mov r4, dc1\n"
+                            "movxm p1, #0x70100\n movxm m2, #892\n movxm dn2, #1\n movxm dj2, #4\n movxm dc2, #1\n"
+                            "movxm dn6, #1\n movxm dj6, #-100\n movxm dc6, #2\n paddb.3d [p1], d2\n"
+                            "mov r5, p1\n mov r6, dc2\n mov r7, dc6\n"
+                            "movxm dc2, #2\n paddb.3d [p1], d2\n mov r8, p1\n mov r9, dc2\n mov r10, dc6",
+                            NULL, NULL);
+    assert_int_equal(machine_word(m, TW_R_r0), 0x70100);
+    assert_int_equal(machine_word(m, TW_R_r1), 0x700f0);
+    assert_int_equal(machine_word(m, TW_R_r2), 6);
+    assert_int_equal(machine_word(m, TW_R_r3), 0x700e0);
+    assert_int_equal(machine_word(m, TW_R_r4), 0);
+    assert_int_equal(machine_word(m, TW_R_r5), 0x70100 - 100);
+    assert_int_equal(machine_word(m, TW_R_r6), 0);
+    assert_int_equal(machine_word(m, TW_R_r7), 3);
+    assert_int_equal(machine_word(m, TW_R_r8), 0x70104 - 100);
+    assert_int_equal(machine_word(m, TW_R_r9), 3);
+    assert_int_equal(machine_word(m, TW_R_r10), 3);
+    machine_free(m);
+}
+
 /* The same walks through loads and stores: the access uses the pointer before its walk. */
 static void walks_with_accesses(void **state)
 {
@@ -356,6 +382,7 @@ int main(void)
                                        cmocka_unit_test(the_counter_is_the_clock),
                                        cmocka_unit_test(addressing_modes),
                                        cmocka_unit_test(walks),
+                                       cmocka_unit_test(walks_beyond_their_end),
                                        cmocka_unit_test(walks_with_accesses),
                                        cmocka_unit_test(narrow_accesses),
                                        cmocka_unit_test(wide_accesses),
