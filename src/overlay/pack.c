@@ -47,17 +47,17 @@ void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, 
 {
     const uint32_t block = s->n * TW_OVERLAY_STEP_BYTES;
     if (bias != NULL)
-        flags |= TW_OVERLAY_ADD_BIAS;
+        flags |= TW_JOB_ADD_BIAS;
     if (s->size.bf16_out)
-        flags |= TW_OVERLAY_BF16;
+        flags |= TW_JOB_BF16;
     for (uint64_t wide = 0; wide < blocks_wide(s); wide++, to += block) {
         memset(to, 0, block);
-        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_STEPS, s->steps);
-        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_FLAGS, flags);
-        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_M, s->m / TW_OVERLAY_UNIT);
-        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_N, s->n / TW_OVERLAY_UNIT);
-        tw_store_u32(to + 4 * TW_OVERLAY_HEADER_C, TW_OVERLAY_CORE_OWN + tw_overlay_core_c(s->m, s->n));
+        tw_store_u32(to + 4 * TW_JOB_STEPS, s->steps);
+        tw_store_u32(to + 4 * TW_JOB_FLAGS, flags);
+        tw_store_u32(to + 4 * TW_JOB_M, s->m / TW_JOB_UNIT);
+        tw_store_u32(to + 4 * TW_JOB_N, s->n / TW_JOB_UNIT);
+        tw_store_u32(to + 4 * TW_JOB_C, TW_JOB_DATA + tw_job_c_offset(s->m, s->n));
         for (uint32_t j = 0; bias != NULL && j < s->n && wide * s->n + j < s->size.columns; j++)
-            tw_store_u32(to + 4 * (TW_OVERLAY_HEADER_BIAS + j), tw_float_bits(bias[wide * s->n + j]));
+            tw_store_u32(to + 4 * (TW_JOB_BIAS + j), tw_float_bits(bias[wide * s->n + j]));
     }
 }

@@ -20,7 +20,7 @@ void tw_overlay_pack_b(const struct tw_overlay_shape *shape, const struct tw_ove
 
 /*
  * Writes the headers, one for each core column of each column panel, into `to`, tw_overlay_header_bytes long. flags: of
- * TW_OVERLAY_GELU; bias: fp32, as many as the product has columns, or NULL.
+ * TW_JOB_GELU; bias: fp32, as many as the product has columns, or NULL.
  */
 void tw_overlay_write_headers(const struct tw_overlay_shape *shape, unsigned flags, const float *bias,
                               unsigned char *to);

@@ -115,14 +115,14 @@ static void make_core_in(struct maker *m, unsigned channel, const uint32_t addre
 
 static void make_core_a(struct maker *m, const struct tw_overlay_shape *s)
 {
-    static const uint32_t address[2] = {TW_OVERLAY_CORE_A0, TW_OVERLAY_CORE_A1};
-    make_core_in(m, 0, address, s->m * TW_OVERLAY_STEP_BYTES / 4, TW_OVERLAY_A_EMPTY);
+    static const uint32_t address[2] = {TW_JOB_A0, TW_JOB_A1};
+    make_core_in(m, 0, address, s->m * TW_OVERLAY_STEP_BYTES / 4, TW_JOB_A_EMPTY);
 }
 
 static void make_core_b(struct maker *m, const struct tw_overlay_shape *s)
 {
-    static const uint32_t address[2] = {TW_OVERLAY_CORE_B0, TW_OVERLAY_CORE_B1};
-    make_core_in(m, 1, address, s->n * TW_OVERLAY_STEP_BYTES / 4, TW_OVERLAY_B_EMPTY);
+    static const uint32_t address[2] = {TW_JOB_B0, TW_JOB_B1};
+    make_core_in(m, 1, address, s->n * TW_OVERLAY_STEP_BYTES / 4, TW_JOB_B_EMPTY);
 }
 
 enum core_number { BD_CORE_C = 4 };
@@ -131,15 +131,15 @@ static void make_core_c(struct maker *m, const struct tw_overlay_shape *s)
 {
     add_bd(m, &(struct transfer){.number = BD_CORE_C,
                                  .next = BD_CORE_C,
-                                 .address = tw_overlay_core_c(s->m, s->n),
+                                 .address = tw_job_c_offset(s->m, s->n),
                                  .words = memory_block_c_bytes(s) / 4,
-                                 .acquire = TW_OVERLAY_C_FULL,
+                                 .acquire = TW_JOB_C_FULL,
                                  .acquired = 1,
-                                 .release = TW_OVERLAY_C_EMPTY,
+                                 .release = TW_JOB_C_EMPTY,
                                  .released = 1});
     add_channel(m, TW_MM2S, 0, BD_CORE_C);
-    add_lock(m, TW_OVERLAY_C_EMPTY, 1);
-    add_lock(m, TW_OVERLAY_C_FULL, 0);
+    add_lock(m, TW_JOB_C_EMPTY, 1);
+    add_lock(m, TW_JOB_C_FULL, 0);
 }
 
 /* ---- Memory tiles */

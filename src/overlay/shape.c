@@ -35,7 +35,7 @@ static uint32_t choose_chunk(uint32_t steps)
     uint32_t chunk = 4;
     while (steps % chunk != 0)
         chunk--;
-    return chunk * TW_OVERLAY_DEPTH;
+    return chunk * TW_JOB_DEPTH;
 }
 
 /* Cuts the stream of B: a whole panel into equal parts, or single blocks in a ring. */
@@ -55,7 +55,7 @@ static void choose_segments(struct tw_overlay_shape *s)
 /* What cores and streams take for all blocks of one core, if DDR keeps up. */
 static uint64_t core_cycles(const struct tw_overlay_shape *s)
 {
-    const uint64_t groups = (uint64_t)(s->m / TW_OVERLAY_UNIT) * (s->n / TW_OVERLAY_UNIT);
+    const uint64_t groups = (uint64_t)(s->m / TW_JOB_UNIT) * (s->n / TW_JOB_UNIT);
     const uint64_t stream = greater(s->m, s->n) * TW_OVERLAY_STEP_BYTES / STREAM_BYTES;
     const uint64_t step = greater(groups * MAC_GROUP + STEP_OVERHEAD, stream);
     const uint64_t out = memory_block_c_bytes(s) / STREAM_BYTES;
@@ -75,7 +75,7 @@ static uint64_t ddr_cycles(const struct tw_overlay_shape *s)
 static void cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *s)
 {
     *s = (struct tw_overlay_shape){.size = *size, .m = m, .n = n};
-    s->steps = divide_up(size->depth, TW_OVERLAY_DEPTH);
+    s->steps = divide_up(size->depth, TW_JOB_DEPTH);
     s->chunk = choose_chunk(s->steps);
     s->row_panels = divide_up(size->rows, TW_OVERLAY_ROWS * m);
     s->column_panels = divide_up(size->columns, TW_OVERLAY_COLUMNS * n);
@@ -100,10 +100,9 @@ int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, s
     int code = check(size, err);
     if (code != 0)
         return code;
-    if (m == 0 || n == 0 || m > TW_OVERLAY_MAX || n > TW_OVERLAY_MAX || m % TW_OVERLAY_UNIT != 0 ||
-        n % TW_OVERLAY_UNIT != 0)
+    if (m == 0 || n == 0 || m > TW_JOB_MAX || n > TW_JOB_MAX || m % TW_JOB_UNIT != 0 || n % TW_JOB_UNIT != 0)
         return tw_fail(err, TW_E_SHAPE, "blocks of %u x %u do not fit a core: sides are multiples of %d up to %d", m, n,
-                       TW_OVERLAY_UNIT, TW_OVERLAY_MAX);
+                       TW_JOB_UNIT, TW_JOB_MAX);
     cut(size, m, n, shape);
     return 0;
 }
@@ -114,8 +113,8 @@ int tw_overlay_choose(const struct tw_overlay_size *size, struct tw_overlay_shap
     if (code != 0)
         return code;
     *shape = (struct tw_overlay_shape){.cycles = UINT64_MAX};
-    for (uint32_t m = TW_OVERLAY_UNIT; m <= TW_OVERLAY_MAX; m += TW_OVERLAY_UNIT)
-        for (uint32_t n = TW_OVERLAY_UNIT; n <= TW_OVERLAY_MAX; n += TW_OVERLAY_UNIT) {
+    for (uint32_t m = TW_JOB_UNIT; m <= TW_JOB_MAX; m += TW_JOB_UNIT)
+        for (uint32_t n = TW_JOB_UNIT; n <= TW_JOB_MAX; n += TW_JOB_UNIT) {
             struct tw_overlay_shape candidate;
             cut(size, m, n, &candidate);
             if (candidate.cycles < shape->cycles)

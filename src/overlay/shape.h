@@ -21,7 +21,7 @@ enum tw_overlay_segments { TW_OVERLAY_SEGMENTS = 6 };
 struct tw_overlay_shape {
     struct tw_overlay_size size;
     uint32_t m, n;  /* rows and columns of a core's block */
-    uint32_t steps; /* of TW_OVERLAY_DEPTH, depth rounded up */
+    uint32_t steps; /* of TW_JOB_DEPTH, depth rounded up */
     uint32_t chunk; /* numbers of a row of A that come at once; divides 32 * steps */
     uint32_t row_panels, column_panels;
     /*
@@ -39,7 +39,7 @@ struct tw_overlay_shape {
  */
 int tw_overlay_choose(const struct tw_overlay_size *size, struct tw_overlay_shape *shape, struct tw_error *err);
 
-/* The same with m and n given, both multiples of TW_OVERLAY_UNIT up to TW_OVERLAY_MAX; for tests and measurements. */
+/* The same with m and n given, both multiples of TW_JOB_UNIT up to TW_JOB_MAX; for tests and measurements. */
 int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *shape,
                    struct tw_error *err);
 

@@ -15,12 +15,32 @@
             fail_msg("%s", err.text);                                                                                  \
     } while (0)
 
+static void make_buffers(struct device *d)
+{
+    DO(tw_buffers_create(&d->buffers, &err));
+    d->n_buffers = 0;
+}
+
+void device_forget(struct device *d)
+{
+    tw_buffers_free(d->buffers);
+    make_buffers(d);
+}
+
+/* The firmware knows the device, whose buffers may be others later. */
+static unsigned char *find(void *arg, uint64_t address, uint64_t size, int write)
+{
+    const struct device *d = arg;
+    const struct tw_host_memory host = tw_buffers_host(d->buffers);
+    return host.find(host.arg, address, size, write);
+}
+
 void device_open(struct device *d, const struct tw_overlay_program *program)
 {
     memset(d, 0, sizeof *d);
     DO(tw_overlay_pdi(program, &d->pdi, &d->pdi_size, &err));
-    DO(tw_buffers_create(&d->buffers, &err));
-    const struct tw_firmware_options options = {.columns = 4, .host = tw_buffers_host(d->buffers)};
+    make_buffers(d);
+    const struct tw_firmware_options options = {.columns = 4, .host = {.arg = d, .find = find}};
     DO(tw_firmware_create(&options, &d->firmware, &err));
     const struct tw_view view = {.data = d->pdi, .size = d->pdi_size, .file = "overlay"};
     DO(tw_firmware_add_program(d->firmware, &view, &err));
@@ -69,8 +89,17 @@ void program_assemble(struct program *p, const char *text)
     p->program = (struct tw_overlay_program){&p->piece, 1};
 }
 
+void program_job(struct program *p)
+{
+    memset(p, 0, sizeof *p);
+    DO(tw_job_program_make(&p->job, &err));
+    p->piece = (struct tw_overlay_piece){0, {.data = p->job->bytes, .size = p->job->size, .file = "job program"}};
+    p->program = (struct tw_overlay_program){&p->piece, 1};
+}
+
 void program_free(struct program *p)
 {
     tw_assembly_free(p->assembly);
     free(p->text);
+    tw_job_program_free(p->job);
 }

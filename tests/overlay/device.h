@@ -5,6 +5,7 @@
 #include "emu/buffers.h"
 #include "emu/firmware.h"
 #include "isa/assembler.h"
+#include "kernels/job_program.h"
 #include "overlay/image.h"
 #include "overlay/launch.h"
 
@@ -26,17 +27,22 @@ void device_close(struct device *d);
 /* A new buffer of zeros; returns its number. */
 unsigned device_buffer(struct device *d, uint64_t size);
 
+/* Gives all buffers back. */
+void device_forget(struct device *d);
+
 /* Ends the launch and runs it. */
 void device_run(struct device *d, struct tw_overlay_launch *launch);
 
-/* Assembles a program of one section. It lies in *program until program_free. */
+/* A program of one section, until program_free: assembled from a text, or the real one. */
 struct program {
+    struct tw_job_program *job;
     struct tw_assembly *assembly;
     struct tw_overlay_piece piece;
     unsigned char *text;
     struct tw_overlay_program program;
 };
 void program_assemble(struct program *p, const char *text);
+void program_job(struct program *p);
 void program_free(struct program *p);
 
 #endif

@@ -60,21 +60,21 @@ static void make_b(struct multiply *x, struct device *d, struct tw_random *rando
 static void make_headers(struct multiply *x, struct device *d, struct tw_random *random)
 {
     struct tw_overlay_product *p = &x->product;
-    if (x->flags & TW_OVERLAY_ADD_BIAS) {
+    if (x->flags & TW_JOB_ADD_BIAS) {
         x->bias = malloc(sizeof(float) * p->shape.size.columns);
         assert_non_null(x->bias);
         for (uint32_t j = 0; j < p->shape.size.columns; j++)
             x->bias[j] = (float)(4 * tw_random_unit(random) - 2);
     }
     p->headers = (struct tw_overlay_place){device_buffer(d, tw_overlay_header_bytes(&p->shape)), 0};
-    tw_overlay_write_headers(&p->shape, x->flags & TW_OVERLAY_GELU, x->bias, d->bytes[p->headers.argument]);
+    tw_overlay_write_headers(&p->shape, x->flags & TW_JOB_GELU, x->bias, d->bytes[p->headers.argument]);
 }
 
 void multiply_make(struct multiply *x, struct device *d, struct tw_random *random, uint32_t rows, uint32_t depth,
                    uint32_t columns, const struct multiply_options *options)
 {
     struct tw_overlay_product *p = &x->product;
-    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_OVERLAY_BF16) != 0};
+    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0};
 
     memset(x, 0, sizeof *x);
     x->flags = options->flags;
@@ -151,7 +151,7 @@ static void check_one(const struct multiply *x, const struct device *d, uint32_t
     } else {
         memcpy(&found, at, sizeof found);
     }
-    if (x->flags & TW_OVERLAY_GELU) {
+    if (x->flags & TW_JOB_GELU) {
         expected = gelu(expected);
         allowed = 1.13 * allowed + fabs(expected) * ldexp(1, -9) + ldexp(1, -20);
     }

@@ -14,7 +14,7 @@ struct multiply {
 };
 
 struct multiply_options {
-    unsigned flags;              /* of TW_OVERLAY_ADD_BIAS, TW_OVERLAY_GELU, TW_OVERLAY_BF16 */
+    unsigned flags;              /* of TW_JOB_ADD_BIAS, TW_JOB_GELU, TW_JOB_BF16 */
     uint32_t m, n;               /* 0: chosen */
     const struct multiply *a_of; /* A is the result of this one, which is bf16; NULL: random numbers */
 };

@@ -204,17 +204,16 @@ static void headers_say_what_a_job_is(void **state)
     assert_int_equal(tw_overlay_cut(&size, 48, 16, &s, NULL), 0);
     unsigned char *headers = malloc(tw_overlay_header_bytes(&s));
     assert_non_null(headers);
-    tw_overlay_write_headers(&s, TW_OVERLAY_GELU, bias, headers);
+    tw_overlay_write_headers(&s, TW_JOB_GELU, bias, headers);
     for (uint32_t wide = 0; wide < 8; wide++) {
         const unsigned char *h = headers + (size_t)wide * 16 * TW_OVERLAY_STEP_BYTES;
-        assert_int_equal(tw_load_u32(h + 4 * TW_OVERLAY_HEADER_STEPS), 2);
-        assert_int_equal(tw_load_u32(h + 4 * TW_OVERLAY_HEADER_FLAGS),
-                         TW_OVERLAY_ADD_BIAS | TW_OVERLAY_GELU | TW_OVERLAY_BF16);
-        assert_int_equal(tw_load_u32(h + 4 * TW_OVERLAY_HEADER_M), 3);
-        assert_int_equal(tw_load_u32(h + 4 * TW_OVERLAY_HEADER_N), 1);
+        assert_int_equal(tw_load_u32(h + 4 * TW_JOB_STEPS), 2);
+        assert_int_equal(tw_load_u32(h + 4 * TW_JOB_FLAGS), TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16);
+        assert_int_equal(tw_load_u32(h + 4 * TW_JOB_M), 3);
+        assert_int_equal(tw_load_u32(h + 4 * TW_JOB_N), 1);
         for (uint32_t j = 0; j < 16; j++) {
             const uint32_t expected = wide * 16 + j < 70 ? tw_float_bits(bias[wide * 16 + j]) : 0;
-            assert_int_equal(tw_load_u32(h + 4 * (TW_OVERLAY_HEADER_BIAS + j)), expected);
+            assert_int_equal(tw_load_u32(h + 4 * (TW_JOB_BIAS + j)), expected);
         }
     }
     free(headers);

@@ -1,0 +1,121 @@
+/* Products on the overlay with the real core program, against float64. */
+#include "overlay/layout.h"
+#include "overlay/multiply.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+struct bench {
+    struct program program;
+    struct device device;
+    struct tw_random random;
+};
+
+static int set_up(void **state)
+{
+    static struct bench bench;
+    program_job(&bench.program);
+    device_open(&bench.device, &bench.program.program);
+    bench.random.state = 18;
+    *state = &bench;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bench *b = *state;
+    device_close(&b->device);
+    program_free(&b->program);
+    return 0;
+}
+
+/* A side: small ones as often as large ones. */
+static uint32_t side(struct tw_random *random, uint32_t most)
+{
+    return (uint32_t)tw_random_range(random, 1, tw_random_range(random, 1, most));
+}
+
+/* n launches of one to three products each; flags are those that may be set. */
+static void random_products(struct bench *b, unsigned launches, uint32_t most, unsigned flags)
+{
+    enum { MOST = 3 };
+    struct multiply x[MOST];
+    struct tw_overlay_launch *launch;
+
+    for (unsigned i = 0; i < launches; i++) {
+        const unsigned n = (unsigned)tw_random_range(&b->random, 1, MOST);
+        assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+        for (unsigned k = 0; k < n; k++) {
+            const struct multiply_options options = {.flags = (unsigned)tw_random_u64(&b->random) & flags};
+            multiply_make(&x[k], &b->device, &b->random, side(&b->random, most), side(&b->random, most),
+                          side(&b->random, most), &options);
+            assert_int_equal(tw_overlay_product(launch, &x[k].product, NULL), 0);
+        }
+        device_run(&b->device, launch);
+        for (unsigned k = 0; k < n; k++) {
+            multiply_check(&x[k], &b->device);
+            multiply_free(&x[k]);
+        }
+        device_forget(&b->device);
+    }
+}
+
+/* Every block, with one panel and a little; depths of one, two and more steps. */
+static void all_blocks(void **state)
+{
+    struct bench *b = *state;
+    for (uint32_t m = TW_JOB_UNIT; m <= TW_JOB_MAX; m += TW_JOB_UNIT)
+        for (uint32_t n = TW_JOB_UNIT; n <= TW_JOB_MAX; n += TW_JOB_UNIT) {
+            const struct multiply_options options = {.m = m, .n = n};
+            struct tw_overlay_launch *launch;
+            struct multiply x;
+
+            multiply_make(&x, &b->device, &b->random, 4 * m - 3, 5 + (m + n) % 80, 4 * n + 1, &options);
+            assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+            assert_int_equal(tw_overlay_product(launch, &x.product, NULL), 0);
+            device_run(&b->device, launch);
+            multiply_check(&x, &b->device);
+            multiply_free(&x);
+            device_forget(&b->device);
+        }
+}
+
+static void fp32(void **state)
+{
+    random_products(*state, 6, 700, 0);
+}
+
+static void bf16(void **state)
+{
+    random_products(*state, 6, 700, TW_JOB_BF16);
+}
+
+static void bias(void **state)
+{
+    random_products(*state, 6, 700, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+}
+
+/* For longer runs by hand: TILEWRIGHT_PRODUCTS launches of sides up to 4,200. */
+static void many(void **state)
+{
+    const char *n = getenv("TILEWRIGHT_PRODUCTS");
+    if (n == NULL)
+        skip();
+    random_products(*state, (unsigned)strtoul(n, NULL, 10), 4200, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_blocks),
+        cmocka_unit_test(fp32),
+        cmocka_unit_test(bf16),
+        cmocka_unit_test(bias),
+        cmocka_unit_test(many),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
