@@ -132,11 +132,20 @@ int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers 
     return tw_emu_arguments_fill(arguments, add_buffer, buffers, err);
 }
 
+static int check_outputs(const struct tw_emu_arguments *arguments, struct tw_error *err)
+{
+    for (size_t i = 0; i < arguments->n; i++)
+        for (size_t k = 0; k < i && arguments->list[i].out != NULL; k++)
+            if (arguments->list[k].out != NULL && strcmp(arguments->list[i].out, arguments->list[k].out) == 0)
+                return tw_fail(err, TW_E_ARGUMENT, "two --arg would write the file '%s'", arguments->list[i].out);
+    return TW_OK;
+}
+
 int tw_emu_arguments_check(const struct tw_emu_arguments *arguments, size_t n_control, struct tw_error *err)
 {
-    if (n_control > 0 || arguments->n == 0)
-        return TW_OK;
-    return tw_fail(err, TW_E_ARGUMENT, "--arg needs --insts: without control code nothing reaches a buffer");
+    if (n_control == 0 && arguments->n > 0)
+        return tw_fail(err, TW_E_ARGUMENT, "--arg needs --insts: without control code nothing reaches a buffer");
+    return check_outputs(arguments, err);
 }
 
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments)
@@ -146,24 +155,29 @@ void tw_emu_arguments_free(struct tw_emu_arguments *arguments)
     *arguments = (struct tw_emu_arguments){0};
 }
 
-static int save(const struct tw_emu_argument *a, struct tw_error *err)
+/* Opens and writes a file, which is not there under its name yet; fails with nothing left. */
+static int prepare(const struct tw_emu_argument *a, struct tw_new_file *file, struct tw_error *err)
 {
-    struct tw_new_file file;
-    int code = tw_new_file_open(a->out, &file, err);
+    int code = tw_new_file_open(a->out, file, err);
     if (code < 0)
         return code;
-    code = tw_new_file_write(&file, a->bytes, (size_t)a->size, err);
-    if (code == TW_OK)
-        return tw_new_file_finish(&file, err);
-    tw_new_file_abandon(&file);
+    code = tw_new_file_write(file, a->bytes, (size_t)a->size, err);
+    if (code < 0)
+        tw_new_file_abandon(file);
     return code;
 }
 
 int tw_emu_arguments_save(const struct tw_emu_arguments *arguments, struct tw_error *err)
 {
+    struct tw_new_file files[TW_EMU_ARGUMENTS_MAX];
+    size_t n = 0, done = 0;
     int code = TW_OK;
     for (size_t i = 0; code == TW_OK && i < arguments->n; i++)
-        if (arguments->list[i].out != NULL)
-            code = save(&arguments->list[i], err);
+        if (arguments->list[i].out != NULL && (code = prepare(&arguments->list[i], &files[n], err)) == TW_OK)
+            n++;
+    while (code == TW_OK && done < n)
+        code = tw_new_file_finish(&files[done++], err);
+    while (done < n)
+        tw_new_file_abandon(&files[done++]);
     return code;
 }

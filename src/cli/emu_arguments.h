@@ -26,7 +26,10 @@ struct tw_emu_arguments {
  * *arguments is released with tw_emu_arguments_free in any case; names of outputs point into the texts.
  */
 int tw_emu_arguments_read(const struct tw_option_list *texts, struct tw_emu_arguments *arguments, struct tw_error *err);
-/* Buffers without control code are a mistake: nothing else gives their addresses to the array. TW_E_ARGUMENT. */
+/*
+ * Mistakes in all of them together: buffers without control code, as nothing else gives their addresses to the array,
+ * and two outputs in one file. TW_E_ARGUMENT.
+ */
 int tw_emu_arguments_check(const struct tw_emu_arguments *arguments, size_t n_control, struct tw_error *err);
 void tw_emu_arguments_free(struct tw_emu_arguments *arguments);
 
@@ -43,7 +46,7 @@ int tw_emu_arguments_fill(struct tw_emu_arguments *arguments, tw_emu_buffer_func
  */
 int tw_emu_arguments_make(struct tw_emu_arguments *arguments, struct tw_buffers *buffers, struct tw_error *err);
 
-/* Writes the buffers that go to files; each file appears whole or not at all. */
+/* Writes the buffers that go to files: either all files appear, or none where one cannot be written. */
 int tw_emu_arguments_save(const struct tw_emu_arguments *arguments, struct tw_error *err);
 
 #endif

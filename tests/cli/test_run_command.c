@@ -159,12 +159,29 @@ static void test_usage(void **state)
     assert_int_equal(f.code, 2);
     assert_non_null(strstr(f.err, "--arg needs --insts"));
     program_release(&f);
+    f = RUN(b, "--device=emu", b->xclbin, "--insts", b->insts, "--arg", b->in, "--arg", b->out, "--arg", b->out);
+    assert_int_equal(f.code, 2);
+    assert_non_null(strstr(f.err, "two --arg would write"));
+    program_release(&f);
     f = RUN(b, "--device=emu", b->xclbin);
     assert_int_equal(f.code, 0);
     program_release(&f);
     f = RUN(b, "--device=emu", b->xclbin, "--kernel", "other");
     assert_int_equal(f.code, 1);
     assert_non_null(strstr(f.err, "there is: copy"));
+    program_release(&f);
+}
+
+/* All outputs, or none. */
+static void test_one_output_fails(void **state)
+{
+    struct bench *b = *state;
+    struct finished f = RUN(b, "--device=emu", b->xclbin, "--insts", b->insts, "--arg", b->in, "--arg", b->out, "--arg",
+                            "out:4:/no/such/folder/more");
+    assert_int_equal(f.code, 1);
+    assert_non_null(strstr(f.err, "/no/such/folder/more"));
+    assert_string_equal(f.out, "");
+    assert_null(folder_get(&b->folder, "output", NULL));
     program_release(&f);
 }
 
@@ -233,8 +250,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_run),       CASE(test_run_chain), CASE(test_run_pdi),
-        CASE(test_run_fails), CASE(test_usage),     CASE(test_trace),
+        CASE(test_run),   CASE(test_run_chain), CASE(test_run_pdi),          CASE(test_run_fails),
+        CASE(test_usage), CASE(test_trace),     CASE(test_one_output_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
