@@ -19,6 +19,7 @@ static const struct refusal {
      "too little memory may be locked; raise the limit (ulimit -l unlimited)"},
     {TW_XDNA_NUMBER_CREATE_BUFFER, EINVAL, TW_E_ARGUMENT, "the driver takes no buffer of this kind and size"},
     {TW_XDNA_NUMBER_CREATE_CONTEXT, ENOENT, TW_E_HEAP, "the NPU's heap is not there"},
+    {TW_XDNA_NUMBER_CREATE_CONTEXT, EAGAIN, TW_E_HEAP, "the NPU's heap is not mapped"},
     {TW_XDNA_NUMBER_CREATE_CONTEXT, EOPNOTSUPP, TW_E_UNSUPPORTED, "the driver has none of so many columns"},
     {TW_XDNA_NUMBER_CREATE_CONTEXT, EINVAL, TW_E_DEVICE, "the driver or the NPU's firmware refuses it"},
     {TW_XDNA_NUMBER_CONFIG_CONTEXT, E2BIG, TW_E_LIMIT, "too many programs"},

@@ -433,6 +433,24 @@ static int create_context(const struct tw_driver_file *file, struct tw_error *er
     return result < 0 ? tw_driver_fail(err, TW_XDNA_CREATE_CONTEXT, result, "a context") : TW_OK;
 }
 
+static void test_unmapped_heap(void **state)
+{
+    struct machine m;
+    struct tw_driver_file file;
+    struct tw_kernel_buffer buffer, heap = {0};
+    struct tw_xdna_create_buffer create = {.bytes = TW_XDNA_HEAP_BYTES, .kind = TW_XDNA_HEAP};
+    (void)state;
+    open_file(&m, &file);
+    assert_int_equal(tw_driver_call(&file, TW_XDNA_CREATE_BUFFER, &create), 0);
+    heap.handle = create.handle;
+    assert_int_equal(tw_kernel_buffer_upload(&file, &heap, "pdi", 4, &buffer, &m.err), TW_E_HEAP);
+    assert_int_equal(create_context(&file, &m.err), TW_E_HEAP);
+    assert_non_null(strstr(m.err.text, "not mapped"));
+    tw_kernel_buffer_destroy(&file, &heap);
+    tw_driver_close(&file);
+    tw_emu_driver_free(m.driver);
+}
+
 static void test_heap_rules(void **state)
 {
     struct machine m;
@@ -567,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_unlisted_buffers),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_columns_taken),
+        cmocka_unit_test(test_unmapped_heap),
         cmocka_unit_test(test_heap_rules),
         cmocka_unit_test(test_heap_place),
         cmocka_unit_test(test_configuring_twice),
