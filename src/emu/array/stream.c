@@ -122,21 +122,22 @@ unsigned tw_sink_available(const struct tw_sink *sink, int to_last)
     return n;
 }
 
-uint64_t tw_sink_arrival_of(const struct tw_sink *sink, unsigned i)
+/* When the i-th word from now arrives. */
+static inline uint64_t arrival(const struct tw_sink *sink, unsigned i)
 {
     return later(sink->from->sent[slot(sink->next + i)] + sink->latency, sink->since);
 }
 
 uint64_t tw_sink_arrival(const struct tw_sink *sink)
 {
-    return tw_sink_arrival_of(sink, 0);
+    return arrival(sink, 0);
 }
 
 unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most)
 {
     unsigned n = 0, there = tw_sink_available(sink, 0);
     there = there < most ? there : most;
-    while (n < there && tw_sink_arrival_of(sink, n) <= cycle)
+    while (n < there && arrival(sink, n) <= cycle)
         n++;
     return n;
 }
@@ -150,7 +151,7 @@ uint32_t tw_sink_peek(const struct tw_sink *sink, int *last)
 void tw_sink_times(const struct tw_sink *sink, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval)
 {
     for (unsigned i = 0; i < n; i++, at += interval) {
-        at = later(at, tw_sink_arrival_of(sink, i) << TW_TICK_SHIFT);
+        at = later(at, arrival(sink, i) << TW_TICK_SHIFT);
         cycles[i] = at >> TW_TICK_SHIFT;
     }
 }
@@ -163,7 +164,7 @@ uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *wo
     for (unsigned i = 0; i < n; i++) {
         unsigned s = slot(sink->next + i);
         words[i] = from->words[s];
-        at = later(at, tw_sink_arrival_of(sink, i) << TW_TICK_SHIFT);
+        at = later(at, arrival(sink, i) << TW_TICK_SHIFT);
         cycle = at >> TW_TICK_SHIFT;
         from->taken[s] = later(from->taken[s], cycle);
         at += interval;

@@ -75,9 +75,8 @@ uint64_t tw_stream_ready(const struct tw_stream *stream);
 
 /* How many words there are for the sink; with to_last none behind a TLAST (always so for packets). */
 unsigned tw_sink_available(const struct tw_sink *sink, int to_last);
-/* When the next word arrives, or the one i behind it; there is one. */
+/* When the next word arrives; there is one. */
 uint64_t tw_sink_arrival(const struct tw_sink *sink);
-uint64_t tw_sink_arrival_of(const struct tw_sink *sink, unsigned i);
 /* How many words have arrived at a cycle, at most `most`; for packets none behind the last one. */
 unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most);
 /* Looks at the next word, and at whether it comes with TLAST. */
