@@ -193,6 +193,7 @@ static void begin_move(struct tw_array *a, struct tw_dma_engine *e)
     uint64_t tick = (a->now + fetch_cycles(e)) << TW_TICK_SHIFT;
     e->phase = TW_DMA_MOVE;
     e->begun = a->now;
+    e->granule = UINT64_MAX; /* none yet */
     e->fetches = 0;
     e->burst_left = 0;
     e->interval = TW_TICKS;
