@@ -3,32 +3,35 @@
 
 /* ---- acts */
 
-/* The pieces may be the same: a register moved to itself. */
-static void copy_4(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *copy_4(struct tw_core *c, const struct tw_core_act *a)
 {
     (void)c;
-    memmove(a->to, a->from, 4);
+    memcpy(a->to, a->from, 4);
+    return a + 1;
 }
 
-static void copy_32(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *copy_32(struct tw_core *c, const struct tw_core_act *a)
 {
     (void)c;
-    memmove(a->to, a->from, 32);
+    memcpy(a->to, a->from, 32);
+    return a + 1;
 }
 
-static void copy_64(struct tw_core *c, const struct tw_core_act *a)
+const struct tw_core_act *tw_core_act_copy_64(struct tw_core *c, const struct tw_core_act *a)
 {
     (void)c;
-    memmove(a->to, a->from, 64);
+    memcpy(a->to, a->from, 64);
+    return a + 1;
 }
 
-static void copy_any(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *copy_any(struct tw_core *c, const struct tw_core_act *a)
 {
     (void)c;
-    memmove(a->to, a->from, a->bytes);
+    memcpy(a->to, a->from, a->bytes);
+    return a + 1;
 }
 
-static void set_word(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *set_word(struct tw_core *c, const struct tw_core_act *a)
 {
     uint32_t value;
 
@@ -36,9 +39,10 @@ static void set_word(struct tw_core *c, const struct tw_core_act *a)
     memcpy(&value, a->from, sizeof value);
     value &= a->mask;
     memcpy(a->to, &value, sizeof value);
+    return a + 1;
 }
 
-static void add_bits(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *add_bits(struct tw_core *c, const struct tw_core_act *a)
 {
     uint32_t value, old;
 
@@ -47,24 +51,86 @@ static void add_bits(struct tw_core *c, const struct tw_core_act *a)
     memcpy(&old, a->to, sizeof old);
     old |= value & a->mask;
     memcpy(a->to, &old, sizeof old);
+    return a + 1;
 }
 
-static void call(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *call(struct tw_core *c, const struct tw_core_act *a)
 {
     const char *reason = a->op->row->function(a->op->row, c->kernels, a->in, a->out);
 
     if (reason != NULL)
         tw_core_fail(c, TW_E_UNSUPPORTED, a->op, "%s", reason);
+    return a + 1;
 }
 
-static void take_step(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *take_step(struct tw_core *c, const struct tw_core_act *a)
 {
     a->step->run(c, a->step, a->flight);
+    return a + 1;
 }
 
-static void issue(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *issue(struct tw_core *c, const struct tw_core_act *a)
 {
     a->op->issue(c, a->op, a->flight);
+    return a + 1;
+}
+
+/* ---- couples: what reads a multiplication's operands, and what lands after one */
+
+static const struct tw_core_act *copy_32_32(struct tw_core *c, const struct tw_core_act *a)
+{
+    return copy_32(c, copy_32(c, a));
+}
+
+static const struct tw_core_act *copy_64_4(struct tw_core *c, const struct tw_core_act *a)
+{
+    return copy_4(c, tw_core_act_copy_64(c, a));
+}
+
+static const struct tw_core_act *copy_64_64_4(struct tw_core *c, const struct tw_core_act *a)
+{
+    return copy_64_4(c, tw_core_act_copy_64(c, a));
+}
+
+static const struct tw_core_act *bits_64(struct tw_core *c, const struct tw_core_act *a)
+{
+    return tw_core_act_copy_64(c, add_bits(c, a));
+}
+
+static const struct tw_core_act *copy_32_bits_64(struct tw_core *c, const struct tw_core_act *a)
+{
+    return bits_64(c, copy_32(c, a));
+}
+
+static const struct tw_core_act *copy_32_32_bits_64(struct tw_core *c, const struct tw_core_act *a)
+{
+    return copy_32_bits_64(c, copy_32(c, a));
+}
+
+static tw_core_act_function *join(tw_core_act_function *first, tw_core_act_function *second)
+{
+    static const struct tw_core_act_join joins[] = {{copy_32, copy_32, copy_32_32},
+                                                    {tw_core_act_copy_64, copy_4, copy_64_4},
+                                                    {tw_core_act_copy_64, copy_64_4, copy_64_64_4},
+                                                    {add_bits, tw_core_act_copy_64, bits_64},
+                                                    {copy_32, bits_64, copy_32_bits_64},
+                                                    {copy_32, copy_32_bits_64, copy_32_32_bits_64}};
+
+    return tw_core_act_find_join(joins, sizeof joins / sizeof joins[0], first, second);
+}
+
+void tw_core_act_join_all(struct tw_core_act_maker *m, unsigned from)
+{
+    for (unsigned i = m->n; i-- > from + 1;) {
+        struct tw_core_act *a = &m->acts[i - 1];
+        tw_core_act_function *both = join(a->run, a[1].run);
+        if (both == NULL)
+            both = tw_core_act_join_accesses(a->run, a[1].run);
+        if (both == NULL)
+            both = tw_core_act_join_addresses(a->run, a[1].run);
+        if (both != NULL)
+            a->run = both;
+    }
 }
 
 /* ---- making */
@@ -82,13 +148,11 @@ static struct tw_core_act *add(struct tw_core_act_maker *m, tw_core_act_function
 
 static void add_copy(struct tw_core_act_maker *m, uint8_t *to, const uint8_t *from, unsigned bytes)
 {
-    struct tw_core_act *a = add(m,
-                                bytes == 4    ? copy_4
-                                : bytes == 32 ? copy_32
-                                : bytes == 64 ? copy_64
-                                              : copy_any,
-                                NULL);
+    tw_core_act_function *run = bytes == 4 ? copy_4 : bytes == 32 ? copy_32 : copy_any;
 
+    if (to == from)
+        return; /* a register moved to itself */
+    struct tw_core_act *a = add(m, bytes == 64 ? tw_core_act_copy_64 : run, NULL);
     a->to = to;
     a->from = from;
     a->bytes = bytes;
@@ -192,7 +256,7 @@ void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8
     int is_address = op->issue == tw_core_issue_address;
 
     if (op->issue == tw_core_issue_word_move) {
-        struct tw_core_act *a = add(m, op->move.mask == UINT32_MAX ? copy_4 : set_word, op);
+        struct tw_core_act *a = add(m, set_word, op);
         a->from = op->move.from;
         a->to = op->move.to;
         a->mask = op->move.mask;

@@ -21,6 +21,29 @@ void tw_core_act_step(struct tw_core_act_maker *m, const struct tw_core_step *st
 void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8_t *flights);
 void tw_core_act_land(struct tw_core_act_maker *m, const struct tw_core_landings *landings, uint8_t *flights);
 
+/*
+ * Joins acts from one of the list on: where an act and the next are a usual couple, one call does both, and others may
+ * be joined to it in turn.
+ */
+void tw_core_act_join_all(struct tw_core_act_maker *m, unsigned from);
+/* A couple's way; the second may be one already. */
+struct tw_core_act_join {
+    tw_core_act_function *first, *second, *both;
+};
+/* What does both, or NULL (memory.c, address.c). */
+tw_core_act_function *tw_core_act_join_accesses(tw_core_act_function *first, tw_core_act_function *second);
+tw_core_act_function *tw_core_act_join_addresses(tw_core_act_function *first, tw_core_act_function *second);
+static inline tw_core_act_function *tw_core_act_find_join(const struct tw_core_act_join *joins, unsigned n,
+                                                          tw_core_act_function *first, tw_core_act_function *second)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (joins[i].first == first && joins[i].second == second)
+            return joins[i].both;
+    return NULL;
+}
+
+tw_core_act_function tw_core_act_copy_64; /* for couples elsewhere */
+
 /* Gives an act that takes a step a shorter way, where the step is an access that has one (memory.c). alone: no other
  * access can meet it in a bank. */
 void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone);

@@ -44,15 +44,16 @@ static void walk_3d(const struct tw_core_address *a, struct tw_core_flight *f, u
     set(a->outer_to, a->outer_at, f, outer_count);
 }
 
-static void fixed(struct tw_core *c, const struct tw_core_act *act)
+static const struct tw_core_act *fixed(struct tw_core *c, const struct tw_core_act *act)
 {
     const struct tw_core_address *a = &act->op->address;
 
     (void)c;
     act->flight->head = (struct tw_core_flight_head){.address = (*a->pointer + *a->step) & ADDRESS_MASK};
+    return act + 1;
 }
 
-static void post(struct tw_core *c, const struct tw_core_act *act)
+static const struct tw_core_act *post(struct tw_core *c, const struct tw_core_act *act)
 {
     const struct tw_core_address *a = &act->op->address;
     uint32_t pointer = *a->pointer;
@@ -60,24 +61,27 @@ static void post(struct tw_core *c, const struct tw_core_act *act)
     (void)c;
     act->flight->head = (struct tw_core_flight_head){.address = pointer};
     set(a->to, a->at, act->flight, pointer + *a->step);
+    return act + 1;
 }
 
-static void move_2d(struct tw_core *c, const struct tw_core_act *act)
+static const struct tw_core_act *move_2d(struct tw_core *c, const struct tw_core_act *act)
 {
     uint32_t pointer = *act->op->address.pointer;
 
     (void)c;
     act->flight->head = (struct tw_core_flight_head){.address = pointer};
     walk_2d(&act->op->address, act->flight, pointer);
+    return act + 1;
 }
 
-static void move_3d(struct tw_core *c, const struct tw_core_act *act)
+static const struct tw_core_act *move_3d(struct tw_core *c, const struct tw_core_act *act)
 {
     uint32_t pointer = *act->op->address.pointer;
 
     (void)c;
     act->flight->head = (struct tw_core_flight_head){.address = pointer};
     walk_3d(&act->op->address, act->flight, pointer);
+    return act + 1;
 }
 
 tw_core_act_function *tw_core_act_address(const struct tw_core_op *op)
@@ -92,6 +96,16 @@ tw_core_act_function *tw_core_act_address(const struct tw_core_op *op)
     default:
         return move_3d;
     }
+}
+
+static const struct tw_core_act *post_post(struct tw_core *c, const struct tw_core_act *act)
+{
+    return post(c, post(c, act));
+}
+
+tw_core_act_function *tw_core_act_join_addresses(tw_core_act_function *first, tw_core_act_function *second)
+{
+    return first == post && second == post ? post_post : NULL;
 }
 
 void tw_core_issue_address(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)

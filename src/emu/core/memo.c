@@ -216,11 +216,14 @@ static void make_acts(struct tw_core_act_maker *m, struct tw_core_memo *memo)
 
     make_steps(m, CORE_WORK);
     make_steps(m, CORE_STORES);
+    tw_core_act_join_all(m, 0);
     unsigned issue = m->n;
     for (unsigned i = 0; i < b->n_ops; i++)
         tw_core_act_issue(m, b->ops[i], memo->flights);
+    tw_core_act_join_all(m, issue);
     unsigned land = m->n;
     make_landings(m);
+    tw_core_act_join_all(m, land);
     unsigned own = m->n;
     make_own_landings(m, b, memo->flights);
     memo->late = keep(m, m->acts, m->n * sizeof *m->acts);

@@ -29,9 +29,9 @@ struct tw_core_issued {
     uint64_t berth;
 };
 
-/* One thing that a tick does. */
+/* One thing that a tick does; returns the next one, as some do several at once. */
 struct tw_core_act;
-typedef void tw_core_act_function(struct tw_core *c, const struct tw_core_act *act);
+typedef const struct tw_core_act *tw_core_act_function(struct tw_core *c, const struct tw_core_act *act);
 struct tw_core_act {
     tw_core_act_function *run;
     struct tw_core_op *op; /* or NULL */

@@ -103,44 +103,52 @@ static inline void store(struct tw_core *c, const struct tw_core_act *a, unsigne
         memcpy(to, a->to, bytes);
 }
 
-static void load_4(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *load_4(struct tw_core *c, const struct tw_core_act *a)
 {
     load(c, a, 4, 0);
+    return a + 1;
 }
 
-static void load_4_alone(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *load_4_alone(struct tw_core *c, const struct tw_core_act *a)
 {
     load(c, a, 4, 1);
+    return a + 1;
 }
 
-static void load_32(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *load_32(struct tw_core *c, const struct tw_core_act *a)
 {
     load(c, a, 32, 0);
+    return a + 1;
 }
 
-static void load_32_alone(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *load_32_alone(struct tw_core *c, const struct tw_core_act *a)
 {
     load(c, a, 32, 1);
+    return a + 1;
 }
 
-static void store_4(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *store_4(struct tw_core *c, const struct tw_core_act *a)
 {
     store(c, a, 4, 0);
+    return a + 1;
 }
 
-static void store_4_alone(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *store_4_alone(struct tw_core *c, const struct tw_core_act *a)
 {
     store(c, a, 4, 1);
+    return a + 1;
 }
 
-static void store_32(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *store_32(struct tw_core *c, const struct tw_core_act *a)
 {
     store(c, a, 32, 0);
+    return a + 1;
 }
 
-static void store_32_alone(struct tw_core *c, const struct tw_core_act *a)
+static const struct tw_core_act *store_32_alone(struct tw_core *c, const struct tw_core_act *a)
 {
     store(c, a, 32, 1);
+    return a + 1;
 }
 
 void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone)
@@ -163,6 +171,30 @@ void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step
         act->head = &f->head;
         act->to = f->bytes + op->memory_at;
     }
+}
+
+static const struct tw_core_act *load_32_32(struct tw_core *c, const struct tw_core_act *a)
+{
+    return load_32(c, load_32(c, a));
+}
+
+static const struct tw_core_act *load_32_copy(struct tw_core *c, const struct tw_core_act *a)
+{
+    return tw_core_act_copy_64(c, load_32(c, a));
+}
+
+static const struct tw_core_act *load_32_32_copy(struct tw_core *c, const struct tw_core_act *a)
+{
+    return load_32_copy(c, load_32(c, a));
+}
+
+tw_core_act_function *tw_core_act_join_accesses(tw_core_act_function *first, tw_core_act_function *second)
+{
+    static const struct tw_core_act_join joins[] = {{load_32, load_32, load_32_32},
+                                                    {load_32, tw_core_act_copy_64, load_32_copy},
+                                                    {load_32, load_32_copy, load_32_32_copy}};
+
+    return tw_core_act_find_join(joins, sizeof joins / sizeof joins[0], first, second);
 }
 
 /* ---- stores of 8 and 16 bits: a word is read, changed and written back */

@@ -177,8 +177,8 @@ static void run_tick(struct tw_core *c)
 
 static inline void act(struct tw_core *c, const struct tw_core_act *a, const struct tw_core_act *end)
 {
-    for (; a < end; a++)
-        a->run(c, a);
+    while (a < end)
+        a = a->run(c, a);
 }
 
 static inline void run_acts(struct tw_core *c, const struct tw_core_memo *memo)
