@@ -193,10 +193,15 @@ static int take_operations(struct tw_batch *batch, const struct text *text, stru
 int tw_batch_open(const struct tw_table *table, struct tw_field name, struct tw_batch *batch, struct tw_error *err)
 {
     struct text text = {0};
+    struct tw_error why = {0};
     *batch = (struct tw_batch){.name = name};
     int code = collect(table, batch, &text, err);
-    if (code == TW_OK)
-        code = tw_assemble(table->name, text.bytes, text.size, NULL, &batch->assembly, err);
+    if (code == TW_OK) {
+        code = tw_assemble("line", text.bytes, text.size, NULL, &batch->assembly, &why);
+        if (code < 0)
+            tw_fail(err, code, "'%s', batch '%.*s' with one operation a line, %s", table->name, (int)name.size,
+                    name.text, why.text);
+    }
     if (code == TW_OK)
         code = take_operations(batch, &text, err);
     free(text.bytes);

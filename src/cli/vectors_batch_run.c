@@ -10,7 +10,6 @@
 
 #define WINDOW_BASE 0x70000u /* the core's own memory in its address space */
 #define CYCLES_MAX 1000000u
-#define LEAVES_MAX TW_R_COUNT
 
 static const char depends[] = "depends on the result of an operation that is not modelled";
 static const char depends_on_failed[] = "depends on the result of an operation that failed";

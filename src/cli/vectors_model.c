@@ -124,7 +124,9 @@ static void check_case(const struct tw_vectors *vectors, const struct model *mod
 
 static int is_sane(const struct lane_case *c)
 {
-    return c->from >= 4 && c->from <= 64 && c->to >= 4 && c->to <= 64 && c->shift >= 0 && c->shift < 32;
+    const uint64_t flags = (uint64_t)c->is_signed | (uint64_t)c->saturate | (uint64_t)c->symmetric;
+    return c->from >= 4 && c->from <= 64 && c->to >= 4 && c->to <= 64 && c->shift >= 0 && c->shift < 32 && flags <= 1 &&
+           c->rounding >= 0 && c->rounding < 16;
 }
 
 static int check_model(const struct tw_vectors *vectors, const struct model *model, const struct tw_table *table,

@@ -121,14 +121,19 @@ static void fails_what_is_not_understood(void **state)
         "a\tnew_op\t-\t1\t-\t0100\t7f\n"
         "b\tsrs_s16_s64\tx\t1\t4\t00000018\t0001\n"
         "c\tsrs_s16_s64\t4\t1\t4\t00000018\t0001\n");
+    put(f, "model_srs.tsv",
+        "id\tvalue\tshift\tsigned\tbits_o\tsat\tsymsat\trnd\texpected\n"
+        "0\t1\t0\t1\t8\t1\t-1\t0\t1\n1\t1\t0\t2\t8\t1\t0\t0\t1\n2\t1\t0\t1\t8\t3\t0\t0\t1\n"
+        "3\t1\t0\t1\t8\t1\t0\t-1\t1\n4\t1\t0\t1\t8\t1\t0\t16\t1\n5\t1\t32\t1\t8\t1\t0\t0\t1\n");
     put(f, "isa_conv.tsv",
         "id\tintrinsics\tin\tout\n"
         "a\tno.such.thing(<16 x i16> %v)\t0100\t0400\n");
     assert_run(f, 1,
                "int_mac.tsv: 0 passed, 1 failed, 0 skipped\n"
                "isa_conv.tsv: 0 passed, 1 failed, 0 skipped\n"
+               "model_srs.tsv: 0 passed, 6 failed, 0 skipped\n"
                "srs_ups_pack_silicon.tsv: 0 passed, 3 failed, 0 skipped\n"
-               "0 passed, 5 failed, 0 skipped\n",
+               "0 passed, 11 failed, 0 skipped\n",
                "isa_conv.tsv: a: expected a result, got an intrinsic that is not known");
 }
 
@@ -259,7 +264,8 @@ static void fails_what_does_not_assemble(void **state)
     put_programme(f);
     put(f, "isa_program.tsv", "id\tout_off\tasm\nU.0\t0\tfrobnicate r0\n");
     put(f, "isa_expect.tsv", "id\tpoint\trun\tstate\tctrl\tbytes\nU.0/s\tU.0\ts\t-\t-\t07000000\n");
-    assert_run(f, 1, "isa_expect.tsv: 0 passed, 1 failed, 0 skipped\n0 passed, 1 failed, 0 skipped\n", "frobnicate");
+    assert_run(f, 1, "isa_expect.tsv: 0 passed, 1 failed, 0 skipped\n0 passed, 1 failed, 0 skipped\n",
+               "'isa_program.tsv', batch 'U' with one operation a line, line:2:");
 }
 
 static void prints_json(void **state)
