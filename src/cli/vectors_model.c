@@ -112,6 +112,8 @@ static void check_case(const struct tw_vectors *vectors, const struct model *mod
     uint16_t instruction = find_instruction(model, (unsigned)c->from, (unsigned)c->to);
     if (instruction < TW_I_COUNT)
         run_instruction(vectors, model, instruction, c, data, &call);
+    else if (model->input_follows_sign) /* upshifts */
+        call.unknown = "no upshift has lanes of these widths";
     else
         run_function(vectors, model, c, data, &call);
     if (call.unknown != NULL) {

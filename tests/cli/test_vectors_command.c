@@ -125,6 +125,9 @@ static void fails_what_is_not_understood(void **state)
         "id\tvalue\tshift\tsigned\tbits_o\tsat\tsymsat\trnd\texpected\n"
         "0\t1\t0\t1\t8\t1\t-1\t0\t1\n1\t1\t0\t2\t8\t1\t0\t0\t1\n2\t1\t0\t1\t8\t3\t0\t0\t1\n"
         "3\t1\t0\t1\t8\t1\t0\t-1\t1\n4\t1\t0\t1\t8\t1\t0\t16\t1\n5\t1\t32\t1\t8\t1\t0\t0\t1\n");
+    put(f, "model_ups.tsv",
+        "id\tvalue\tshift\tbits_in\tbits_out\tsigned\tsat\texpected\n0\t2\t1\t32\t32\t1\t1\t4\n"
+        "1\t2\t1\t32\t32\t1\t1\t1\n");
     put(f, "isa_conv.tsv",
         "id\tintrinsics\tin\tout\n"
         "a\tno.such.thing(<16 x i16> %v)\t0100\t0400\n");
@@ -132,8 +135,9 @@ static void fails_what_is_not_understood(void **state)
                "int_mac.tsv: 0 passed, 1 failed, 0 skipped\n"
                "isa_conv.tsv: 0 passed, 1 failed, 0 skipped\n"
                "model_srs.tsv: 0 passed, 6 failed, 0 skipped\n"
+               "model_ups.tsv: 0 passed, 2 failed, 0 skipped\n"
                "srs_ups_pack_silicon.tsv: 0 passed, 3 failed, 0 skipped\n"
-               "0 passed, 11 failed, 0 skipped\n",
+               "0 passed, 13 failed, 0 skipped\n",
                "isa_conv.tsv: a: expected a result, got an intrinsic that is not known");
 }
 
