@@ -75,8 +75,9 @@ struct tw_device_options {
     enum tw_device_kind kind;
     const char *root;  /* where /sys and /dev are looked for, for tests and containers; NULL: the real ones */
     const char *trace; /* a new file that gets a line for each call to the driver; NULL: none */
-    /* TW_DEVICE_EMU: an open device whose emulated machine this one shares, with its six contexts; NULL: a new one */
-    struct tw_device *beside;
+    /* TW_DEVICE_EMU: 0: the emulated machine that all others of this process use too, with six contexts among them, as
+     * if it were the real one; 1: a machine of its own */
+    int alone;
 };
 
 /*

@@ -87,13 +87,7 @@ static int open_silicon(const struct tw_device_options *o, struct tw_device **de
 static int open_emulated(const struct tw_device_options *o, struct tw_device **device, struct tw_error *err)
 {
     struct tw_emulated *machine = NULL;
-    int code = TW_OK;
-    if (o->beside != NULL && o->beside->emulated == NULL)
-        return tw_fail(err, TW_E_ARGUMENT, "the device beside which another was to be opened is not emulated");
-    if (o->beside != NULL)
-        machine = tw_emulated_take(o->beside->emulated);
-    else
-        code = tw_emulated_create(&machine, err);
+    int code = o->alone ? tw_emulated_create(&machine, err) : tw_emulated_share(&machine, err);
     if (code == 0)
         code = tw_device_open_calls(tw_emulated_calls(machine), "/dev/accel/accel0", o->trace, device, err);
     if (code == 0)

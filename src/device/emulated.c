@@ -1,6 +1,5 @@
 #include "device/emulated.h"
 
-#include "device/reference.h"
 #include "emu/driver/driver.h"
 
 #include <pthread.h>
@@ -9,11 +8,21 @@
 #include <string.h>
 
 struct tw_emulated {
-    atomic_uint references;
+    unsigned references; /* under shared.lock */
     struct tw_emu_driver *driver;
     pthread_mutex_t lock;
     char last_words[2][TW_LOG_SENTENCE_BYTES]; /* what happened, and what the driver made of it */
 };
+
+/*
+ * The one thing of this library that a process has once: the machine. The real one is outside of every process; its
+ * stand-in can only be found by those who know nothing of each other if it lies here. It holds the machine no longer
+ * than its last user.
+ */
+static struct {
+    pthread_mutex_t lock;
+    struct tw_emulated *machine;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void log_sentence(void *arg, const char *sentence)
 {
@@ -30,7 +39,7 @@ int tw_emulated_create(struct tw_emulated **machine, struct tw_error *err)
     *machine = NULL;
     if (m == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for an emulated machine");
-    atomic_init(&m->references, 1);
+    m->references = 1;
     pthread_mutex_init(&m->lock, NULL);
     const struct tw_emu_driver_options options = {.log = log_sentence, .log_arg = m};
     int code = tw_emu_driver_create(&options, &m->driver, err);
@@ -43,15 +52,33 @@ int tw_emulated_create(struct tw_emulated **machine, struct tw_error *err)
     return TW_OK;
 }
 
-struct tw_emulated *tw_emulated_take(struct tw_emulated *machine)
+int tw_emulated_share(struct tw_emulated **machine, struct tw_error *err)
 {
-    tw_reference_take(&machine->references);
-    return machine;
+    int code = TW_OK;
+    pthread_mutex_lock(&shared.lock);
+    if (shared.machine != NULL)
+        shared.machine->references++;
+    else
+        code = tw_emulated_create(&shared.machine, err);
+    *machine = shared.machine;
+    pthread_mutex_unlock(&shared.lock);
+    return code;
+}
+
+/* Whether that was the last use. */
+static int let_go(struct tw_emulated *machine)
+{
+    pthread_mutex_lock(&shared.lock);
+    int last = --machine->references == 0;
+    if (last && shared.machine == machine)
+        shared.machine = NULL;
+    pthread_mutex_unlock(&shared.lock);
+    return last;
 }
 
 void tw_emulated_drop(struct tw_emulated *machine)
 {
-    if (machine == NULL || !tw_reference_drop(&machine->references))
+    if (machine == NULL || !let_go(machine))
         return;
     tw_emu_driver_free(machine->driver);
     pthread_mutex_destroy(&machine->lock);

@@ -7,10 +7,10 @@
 
 struct tw_emulated;
 
-/* Fails with TW_E_MEMORY or TW_E_IO. */
+/* A new machine, and the one that the process shares. Fail with TW_E_MEMORY or TW_E_IO. */
 int tw_emulated_create(struct tw_emulated **machine, struct tw_error *err);
-struct tw_emulated *tw_emulated_take(struct tw_emulated *machine);
-/* Harmless on NULL. */
+int tw_emulated_share(struct tw_emulated **machine, struct tw_error *err);
+/* Gives back what either of them gave. Harmless on NULL. */
 void tw_emulated_drop(struct tw_emulated *machine);
 
 const struct tw_calls *tw_emulated_calls(struct tw_emulated *machine);

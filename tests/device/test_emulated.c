@@ -224,8 +224,8 @@ static void test_seventh_context(void **state)
     machine_destroy(&m);
 }
 
-/* The same by the public interface: one machine, or two. */
-static void test_beside(void **state)
+/* The same by the public interface: one machine for all, unless one of its own is asked for. */
+static void test_shared(void **state)
 {
     struct tw_device_options options = {.kind = TW_DEVICE_EMU};
     struct tw_device *first = NULL, *second = NULL, *other = NULL;
@@ -233,9 +233,9 @@ static void test_beside(void **state)
     struct tw_error err = {0};
     (void)state;
     assert_int_equal(tw_device_open(&options, &first, &err), 0);
-    assert_int_equal(tw_device_open(&options, &other, &err), 0);
-    options.beside = first;
     assert_int_equal(tw_device_open(&options, &second, &err), 0);
+    options.alone = 1;
+    assert_int_equal(tw_device_open(&options, &other, &err), 0);
     for (int i = 0; i < 6; i++)
         assert_int_equal(copy_context(i % 2 ? first : second, 1, &contexts[i], &err), 0);
     assert_int_equal(copy_context(second, 1, &contexts[6], &err), TW_E_BUSY);
@@ -579,7 +579,7 @@ int main(void)
         cmocka_unit_test(test_does_not_recover),
         cmocka_unit_test(test_suspend_and_remove),
         cmocka_unit_test(test_seventh_context),
-        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_shared),
         cmocka_unit_test(test_fifth_command_waits),
         cmocka_unit_test(test_packets),
         cmocka_unit_test(test_unlisted_buffers),
