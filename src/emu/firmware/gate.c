@@ -39,7 +39,9 @@ int tw_firmware_pass_gate(struct tw_firmware *fw, uint32_t address, struct tw_er
     int code = TW_OK;
     if (q->n > 0) {
         code = pass_to(fw, q->last + TW_CYCLES_QUEUE_BUSY, err);
-        int busy = code < 0 ? code : is_busy(fw, address - tw_tile_offset(address), kind, channel, err);
+        int busy = code < 0 || fw->unknown.busy_queues_wait
+                       ? code
+                       : is_busy(fw, address - tw_tile_offset(address), kind, channel, err);
         code = busy == 0 ? pass_to(fw, q->last + gap(channel.direction, q->n), err) : busy < 0 ? busy : TW_OK;
     }
     q->n++;

@@ -623,6 +623,21 @@ static void a_launch_can_release_cores(void **state)
     }
 }
 
+/* When a switch says so, tasks for a channel that has some wait as long as others. */
+static void queues_of_busy_channels_may_wait(void **state)
+{
+    struct bench *b = *state;
+    struct tw_unknown unknown = tw_unknown_defaults;
+    unknown.busy_queues_wait = 1;
+    use(b, &unknown);
+    for (int n = 0; n < 3; n++)
+        control_write(&b->control, MM2S_QUEUE, 0);
+    fake.busy = 1;
+    assert_done(b);
+    assert_int_equal(fake.events[fake.n - 2].clock - fake.events[fake.n - 3].clock, TW_CYCLES_QUEUE_FIRST);
+    assert_int_equal(fake.events[fake.n - 1].clock - fake.events[fake.n - 2].clock, TW_CYCLES_QUEUE_MAX);
+}
+
 static void patches_can_be_done_behind_the_host(void **state)
 {
     struct bench *b = *state;
@@ -728,6 +743,7 @@ int main(void)
         TEST(an_argument_that_is_not_there),
         TEST(what_the_host_patched_stays),
         TEST(a_launch_can_release_cores),
+        TEST(queues_of_busy_channels_may_wait),
         TEST(patches_can_be_done_behind_the_host),
         TEST(unknown_operations),
         TEST(damaged_control_code),
