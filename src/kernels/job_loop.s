@@ -14,6 +14,7 @@
 .set PAIRS_HIGH, 13           // ... the second half
 
 .include "job_product.s"
+.include "job_gelu.s"
 
 .text
 .align 16
@@ -24,6 +25,7 @@
     movi %mode, #TO_NEAREST_EVEN
     movx crRnd, %mode
 .endsched
+    set_gelu_constants
 
 .align 16
 job:
@@ -175,11 +177,31 @@ finish:
 .sched
 .reg r %flags = r20, %t, %mask
 .keep r8, r9, r16, r19
-    movi %mask, #JOB_BF16
+    movi %mask, #JOB_GELU + JOB_BF16
     and %t, %flags, %mask
     jz %t, #done
+    movi %mask, #JOB_BF16
+    xor %mask, %t, %mask
+    jz %mask, #round
+    movi %mask, #JOB_GELU
+    xor %mask, %t, %mask
+    jz %mask, #gelu_fp32
 .endsched
 
+    gelu store_bf16
+.sched
+    j #done
+.endsched
+
+.align 16
+gelu_fp32:
+    gelu store_fp32
+.sched
+    j #done
+.endsched
+
+.align 16
+round:
 // C to bf16, from its beginning on. What is written was read before.
 .sched
 .reg p %from, %to

@@ -1,6 +1,7 @@
 #include "kernels/twin_job.h"
 
 #include "kernels/twin_float.h"
+#include "kernels/twin_gelu.h"
 
 #include <string.h>
 
@@ -43,6 +44,8 @@ void tw_twin_job(const uint32_t *header, const uint16_t *a, const uint16_t *b, v
     for (uint32_t row = 0; row < job.m; row++)
         for (uint32_t column = 0; column < job.n; column++) {
             uint32_t place = tw_job_place_c(row, column, job.n), sum = sum_of(&job, row, column);
+            if ((job.flags & TW_JOB_GELU) != 0)
+                sum = tw_twin_gelu(sum);
             uint16_t rounded = tw_twin_to_bf16(sum);
             if ((job.flags & TW_JOB_BF16) != 0)
                 memcpy(to + place * sizeof rounded, &rounded, sizeof rounded);
