@@ -1,4 +1,5 @@
 /* Making an array, and setting it back. */
+#include "base/thread_pool.h"
 #include "emu/array/state.h"
 #include "npu1/registers.h"
 
@@ -155,6 +156,7 @@ void tw_array_free(struct tw_array *array)
 {
     if (array == NULL)
         return;
+    tw_pool_destroy(array->pool);
     for (unsigned i = 0; array->tiles != NULL && i < array->n_tiles; i++) {
         tw_core_free(array->tiles[i].seat.core);
         free(array->tiles[i].memory);

@@ -232,13 +232,11 @@ static void stop_at_clock(struct tw_array *a, struct tw_core_seat *seat, uint8_t
     tw_trace_core_stops(a, &a->tiles[seat->actor / TW_ACTORS], tw_core_clock(seat->core));
 }
 
-static void run(struct tw_array *a, struct tw_core_seat *seat)
+/* What the core's simulation has come to. */
+static void finish(struct tw_array *a, struct tw_core_seat *seat)
 {
-    uint64_t limit = a->now + a->options.run_ahead;
-    if (limit > a->until)
-        limit = a->until < UINT64_MAX ? a->until + 1 : a->until;
-    struct tw_error err = {0};
-    switch (tw_core_run(seat->core, limit, &err)) {
+    seat->ran = 0;
+    switch (seat->outcome) {
     case TW_CORE_RUNNING:
         tw_array_wake(a, seat->actor, tw_core_clock(seat->core));
         break;
@@ -255,7 +253,7 @@ static void run(struct tw_array *a, struct tw_core_seat *seat)
         break;
     case TW_CORE_FAILED:
         stop_at_clock(a, seat, &seat->failed);
-        tw_array_fault(a, err.code != 0 ? err.code : TW_E_ARGUMENT, "%s", err.text);
+        tw_array_fault(a, seat->reason.code != 0 ? seat->reason.code : TW_E_ARGUMENT, "%s", seat->reason.text);
         break;
     }
 }
@@ -281,10 +279,13 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
             return;
     }
     uint64_t clock = tw_core_clock(seat->core);
-    if (clock > array->now + array->options.run_ahead)
+    if (!seat->ran && clock > array->now + array->options.run_ahead) {
         tw_array_wake(array, seat->actor, clock);
-    else
-        run(array, seat);
+        return;
+    }
+    if (!seat->ran)
+        tw_core_seats_run(array, tile);
+    finish(array, seat);
 }
 
 static void reset(struct tw_array *a, struct tw_tile *t)
@@ -297,7 +298,7 @@ static void reset(struct tw_array *a, struct tw_tile *t)
     }
     tw_core_reset(seat->core);
     seat->life++;
-    seat->asks = seat->waits = seat->hangs = seat->granted = seat->done = seat->failed = 0;
+    seat->asks = seat->waits = seat->ran = seat->hangs = seat->granted = seat->done = seat->failed = 0;
     seat->in.hungry = 0;
     seat->out->blocked = 0;
     seat->cascade.n = 0;

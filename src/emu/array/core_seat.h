@@ -26,6 +26,10 @@ struct tw_core_seat {
     uint8_t waits;              /* and could not be answered when it came up */
     uint8_t hangs;              /* and never will be: a fault on purpose */
     uint8_t granted;            /* the lock that it waited for */
+    uint8_t ran;                /* it has been simulated ahead of its next act (run_ahead.c), up to `limit`, */
+    enum tw_core_state outcome; /* with this outcome */
+    uint64_t limit;
+    struct tw_error reason;     /* of a failure */
     unsigned life;              /* counts resets */
     uint64_t stalls[TW_STALLS]; /* cycles that answered requests took */
     uint64_t bank_stalls;       /* and what they took longer for banks that DMA had before */
@@ -38,6 +42,11 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile);
 /* The tile whose memory and locks a core sees in a window, or NULL. */
 struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct tw_tile *tile,
                                     enum tw_core_window window);
+/*
+ * Simulates the core up to its next request, or as far ahead as it may; and with it, on all threads, others that will
+ * act soon and are on their way now (run_ahead.c). Their outcomes wait in their seats for their acts.
+ */
+void tw_core_seats_run(struct tw_array *array, struct tw_tile *tile);
 /* A write of Core_Control. */
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
 int tw_core_seat_is_running(const struct tw_core_seat *seat);

@@ -26,6 +26,8 @@ enum tw_actor {
 _Static_assert(TW_NPU1_COLUMNS *TW_NPU1_ROWS *TW_ACTORS <= TW_EVENT_ACTORS, "all actors fit into the queue");
 
 /* Cycles; without other options, and at most: what was simulated is then not forgotten before all have seen it. */
+struct tw_pool; /* base/thread_pool.h */
+
 enum { TW_RUN_AHEAD = 512, TW_RUN_AHEAD_MOST = TW_BANK_CYCLES / 4 };
 
 struct tw_tile {
@@ -63,6 +65,7 @@ struct tw_array {
     uint64_t bursts[2][TW_ALL_SHIM_CHANNELS];
     uint32_t intervals[2][TW_ALL_SHIM_CHANNELS + 1][TW_ALL_SHIM_CHANNELS + 1]; /* by direction, readers, writers */
     struct tw_event_queue queue;
+    struct tw_pool *pool; /* of threads that simulate cores; NULL: only the caller's, or not needed yet */
     uint32_t tokens[TW_NPU1_COLUMNS][TW_NPU1_ROWS][TW_TOKEN_ACTORS]; /* that have come out and nobody has waited for */
 };
 
