@@ -99,6 +99,35 @@ static void bias(void **state)
     random_products(*state, 6, 700, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
+/* Each product reads what the one before has written, padding included, and nothing goes through the host. */
+static void chains(void **state)
+{
+    enum { LINKS = 4 };
+    struct bench *b = *state;
+    struct multiply x[LINKS];
+    struct tw_overlay_launch *launch;
+
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t rows = side(&b->random, 500);
+        uint32_t depth = side(&b->random, 300);
+        assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+        for (unsigned k = 0; k < LINKS; k++) {
+            const uint32_t columns = side(&b->random, 300);
+            const struct multiply_options options = {.flags = TW_JOB_BF16 | ((unsigned)k & TW_JOB_ADD_BIAS),
+                                                     .a_of = k == 0 ? NULL : &x[k - 1]};
+            multiply_make(&x[k], &b->device, &b->random, rows, depth, columns, &options);
+            assert_int_equal(tw_overlay_product(launch, &x[k].product, NULL), 0);
+            depth = columns;
+        }
+        device_run(&b->device, launch);
+        for (unsigned k = 0; k < LINKS; k++)
+            multiply_check(&x[k], &b->device);
+        for (unsigned k = 0; k < LINKS; k++)
+            multiply_free(&x[k]);
+        device_forget(&b->device);
+    }
+}
+
 /* For longer runs by hand: TILEWRIGHT_PRODUCTS launches of sides up to 4,200. */
 static void many(void **state)
 {
@@ -111,11 +140,8 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_blocks),
-        cmocka_unit_test(fp32),
-        cmocka_unit_test(bf16),
-        cmocka_unit_test(bias),
-        cmocka_unit_test(many),
+        cmocka_unit_test(all_blocks), cmocka_unit_test(fp32),   cmocka_unit_test(bf16),
+        cmocka_unit_test(bias),       cmocka_unit_test(chains), cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
