@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,20 +32,41 @@ struct suite {
     size_t n_aside;         /* compared results of points that have an operation left out which they do not depend on */
 };
 
-/* The folder's file, or that of the second folder. */
+static int is_there(const char *folder, const char *name, char path[PATH_SIZE])
+{
+    FILE *file = NULL;
+    if (folder != NULL && snprintf(path, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE)
+        file = fopen(path, "rb");
+    if (file != NULL)
+        fclose(file);
+    return file != NULL;
+}
+
+/* Results come in parts: programs may lie in one of the folders beside that of the results. */
+static int is_beside(const char *folder, const char *name, char path[PATH_SIZE])
+{
+    char parent[PATH_SIZE], other[PATH_SIZE];
+    struct dirent **entries = NULL;
+    if (snprintf(parent, sizeof parent, "%s/..", folder) >= (int)sizeof parent)
+        return 0;
+    int found = 0, n = scandir(parent, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        if (!found && entries[i]->d_name[0] != '.' &&
+            snprintf(other, sizeof other, "%s/%s", parent, entries[i]->d_name) < (int)sizeof other)
+            found = is_there(other, name, path);
+        free(entries[i]);
+    }
+    free(entries);
+    return found;
+}
+
 static int find_path(const struct tw_vectors *vectors, const char *name, char path[PATH_SIZE], struct tw_error *err)
 {
-    const char *folders[] = {vectors->folder, vectors->programs};
-    for (size_t i = 0; i < N(folders); i++) {
-        if (folders[i] == NULL || snprintf(path, PATH_SIZE, "%s/%s", folders[i], name) >= PATH_SIZE)
-            continue;
-        FILE *file = fopen(path, "rb");
-        if (file != NULL) {
-            fclose(file);
-            return TW_OK;
-        }
-    }
-    return tw_fail(err, TW_E_NOT_FOUND, "%s is not there; --programs names another folder that has it", name);
+    if (is_there(vectors->folder, name, path) || is_there(vectors->programs, name, path) ||
+        is_beside(vectors->folder, name, path))
+        return TW_OK;
+    return tw_fail(err, TW_E_NOT_FOUND, "%s is neither there nor in a folder beside; --programs names one that has it",
+                   name);
 }
 
 static int open_table(const struct tw_vectors *vectors, const char *name, struct tw_table *table, struct tw_error *err)
@@ -284,18 +306,11 @@ int tw_vectors_program(const struct tw_vectors *vectors, const struct tw_table *
                        struct tw_error *err)
 {
     struct suite s;
-    struct tw_error why = {0};
-    int code = open_suite(vectors, table, &s, &why);
-    if (code == TW_E_NOT_FOUND) {
-        tw_report_skip(report, table->n_rows, why.text);
-        code = TW_OK;
-    } else if (code < 0) {
-        tw_fail(err, code, "%s", why.text);
-    } else {
+    int code = open_suite(vectors, table, &s, err);
+    if (code == TW_OK)
         code = find_columns(&s, err);
-        if (code == TW_OK)
-            code = run_suite(vectors, &s, report, err);
-    }
+    if (code == TW_OK)
+        code = run_suite(vectors, &s, report, err);
     close_suite(&s);
     return code;
 }

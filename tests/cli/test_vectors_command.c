@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <cmocka.h>
 
 static const struct streams caught = {NULL, NULL};
@@ -249,17 +250,31 @@ static void fails_results_of_what_fails(void **state)
                "U.2/s: expected a result, got depends on the result of an operation that failed");
 }
 
+static struct folder folder_in(const struct folder *f, const char *name)
+{
+    struct folder inner;
+    assert_true(snprintf(inner.path, sizeof inner.path, "%s/%s", f->path, name) < (int)sizeof inner.path);
+    assert_int_equal(mkdir(inner.path, 0777), 0);
+    return inner;
+}
+
+/* From one that is named, or from one beside that of the results; else nothing was compared, which is no success. */
 static void takes_programmes_from_another_folder(void **state)
 {
     const struct folder *f = *state;
+    const struct folder inner[2] = {folder_in(f, "results"), f[1]};
     put_programme(&f[1]);
-    put(f, "isa_expect.tsv", "id\tpoint\trun\tstate\tctrl\tbytes\nU.0/s\tU.0\ts\t-\t-\t07000000\n");
-    assert_run(f, 0, "isa_expect.tsv: 0 passed, 0 failed, 1 skipped\n0 passed, 0 failed, 1 skipped\n",
-               "isa_program.tsv is not there; --programs names another folder that has it");
-    struct finished r = run(f, "--programs", f[1].path);
+    put(inner, "isa_expect.tsv", "id\tpoint\trun\tstate\tctrl\tbytes\nU.0/s\tU.0\ts\t-\t-\t07000000\n");
+    assert_run(inner, 1, "isa_expect.tsv: 0 passed, 1 failed, 0 skipped\n0 passed, 1 failed, 0 skipped\n",
+               "isa_program.tsv is neither there nor in a folder beside; --programs names one that has it");
+    static const char passed[] = "isa_expect.tsv: 1 passed, 0 failed, 0 skipped\n1 passed, 0 failed, 0 skipped\n";
+    struct finished r = run(inner, "--programs", f[1].path);
     assert_int_equal(r.code, 0);
-    assert_string_equal(r.out, "isa_expect.tsv: 1 passed, 0 failed, 0 skipped\n1 passed, 0 failed, 0 skipped\n");
+    assert_string_equal(r.out, passed);
     program_release(&r);
+    const struct folder beside = folder_in(f, "programmes");
+    put_programme(&beside);
+    assert_run(inner, 0, passed, "");
 }
 
 static void fails_what_does_not_assemble(void **state)
