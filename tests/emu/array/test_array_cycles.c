@@ -99,16 +99,17 @@ static void tile_dma(void **state)
  * A chain goes from one descriptor to the next in 2 cycles. Nobody sees them when the words of each lie side by side,
  * since those are read ahead.
  */
-static uint64_t time_of_chain(uint32_t step, unsigned parts)
+static uint64_t time_of_chain(unsigned row, uint32_t step, unsigned parts)
 {
     struct board *b = board_new(1);
-    circuit(b, 0, 2, PORT(DMA, 0), PORT(DMA, 0));
-    struct tw_bd out = plain_bd(0, 60 / parts), in = plain_bd(0x400, 60);
+    uint32_t from = row == 1 ? OWN : 0;
+    circuit(b, 0, row, PORT(DMA, 0), PORT(DMA, 0));
+    struct tw_bd out = plain_bd(from, 60 / parts), in = plain_bd(from + 0x400, 60);
     out.dimensions[0].step = step;
-    put_bd(b, 0, 2, 0, &out);
-    put_bd(b, 0, 2, 1, &in);
-    start(b, 0, 2, TW_S2MM, 0, 1, 1, 0);
-    start(b, 0, 2, TW_MM2S, 0, 0, parts, 0);
+    put_bd(b, 0, row, 0, &out);
+    put_bd(b, 0, row, 1, &in);
+    start(b, 0, row, TW_S2MM, 0, 1, 1, 0);
+    start(b, 0, row, TW_MM2S, 0, 0, parts, 0);
     assert_int_equal(drain(b), 0);
     uint64_t time = tw_array_clock(b->array);
     board_free(b);
@@ -118,8 +119,10 @@ static uint64_t time_of_chain(uint32_t step, unsigned parts)
 static void chains(void **state)
 {
     (void)state;
-    assert_int_equal(time_of_chain(4, 3) - time_of_chain(4, 1), 2 * TW_CYCLES_CHAIN);
-    assert_int_equal(time_of_chain(1, 3), time_of_chain(1, 1));
+    for (unsigned row = 1; row <= 2; row++) {
+        assert_int_equal(time_of_chain(row, 4, 3) - time_of_chain(row, 4, 1), 2 * TW_CYCLES_CHAIN);
+        assert_int_equal(time_of_chain(row, 1, 3), time_of_chain(row, 1, 1));
+    }
 }
 
 /* From one DMA to another by a lock: what was written counts when it is in memory, and nothing was read ahead. */
