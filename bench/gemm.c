@@ -19,8 +19,10 @@
 enum { PEAK = 128 * 16 /* multiplications a cycle */ };
 
 static const struct tw_overlay_size sizes[] = {
-    {4224, 4032, 4224, 0}, {1536, 1280, 1280, 0}, {1536, 1280, 5120, 0}, {1536, 5120, 1280, 0},
-    {1536, 64, 1536, 1},   {1536, 1536, 64, 0},   {1500, 512, 2048, 0},  {512, 512, 512, 0},
+    {4224, 4032, 4224, 0, TW_OVERLAY_PACKED}, {1536, 1280, 1280, 0, TW_OVERLAY_PACKED},
+    {1536, 1280, 5120, 0, TW_OVERLAY_PACKED}, {1536, 5120, 1280, 0, TW_OVERLAY_PACKED},
+    {1536, 64, 1536, 1, TW_OVERLAY_PACKED},   {1536, 1536, 64, 0, TW_OVERLAY_PACKED},
+    {1500, 512, 2048, 0, TW_OVERLAY_PACKED},  {512, 512, 512, 0, TW_OVERLAY_PACKED},
 };
 
 struct bench {
@@ -64,8 +66,8 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size)
     struct tw_overlay_launch *launch;
     struct tw_command_report report;
     struct tw_error err = {0};
-    unsigned char *code;
-    size_t code_size;
+    unsigned char *code = NULL;
+    size_t code_size = 0;
 
     if (tw_overlay_choose(size, &p.shape, &err) != 0 || tw_buffers_create(&b.buffers, &err) != 0)
         die(&err);
@@ -108,7 +110,8 @@ int main(int argc, char **argv)
     const struct tw_view view = {.data = pdi, .size = size, .file = "overlay"};
     if (argc == 5) {
         const struct tw_overlay_size one = {(uint32_t)strtoul(argv[1], NULL, 10), (uint32_t)strtoul(argv[2], NULL, 10),
-                                            (uint32_t)strtoul(argv[3], NULL, 10), strcmp(argv[4], "bf16") == 0};
+                                            (uint32_t)strtoul(argv[3], NULL, 10), strcmp(argv[4], "bf16") == 0,
+                                            TW_OVERLAY_PACKED};
         run(&view, &one);
     } else {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)

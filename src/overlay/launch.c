@@ -89,8 +89,8 @@ static void control_cores(struct tw_overlay_launch *launch, enum core_control va
 }
 
 /*
- * Everything stops before anything starts, and cores come last: data may wait for them in the streams meanwhile. In the
- * first product of a launch cores begin anew as well.
+ * Everything stops, and locks are as they must be, before anything starts, and cores come last: data may wait for them
+ * in the streams meanwhile. In the first product of a launch cores begin anew as well.
  */
 static void set_memory_tiles(struct tw_overlay_launch *launch, const struct change *change)
 {
@@ -118,6 +118,15 @@ static void set_cores(struct tw_overlay_launch *launch, const struct change *cha
 /* Words from one row to the next that a shim's descriptor can say (AM025). */
 enum { ROW_WORDS_MAX = 1 << 20 };
 
+static int is_b_wide_enough(const struct tw_overlay_product *p)
+{
+    const enum tw_overlay_order order = p->shape.size.order;
+    if (order == TW_OVERLAY_PACKED)
+        return 1;
+    return p->ldb % 2 == 0 && p->ldb / 2 <= ROW_WORDS_MAX &&
+           p->ldb >= (order == TW_OVERLAY_BY_ROWS ? tw_overlay_width(&p->shape) : tw_overlay_depth(&p->shape));
+}
+
 static int check(const struct tw_overlay_product *p, struct tw_error *err)
 {
     const struct tw_overlay_shape *s = &p->shape;
@@ -132,6 +141,11 @@ static int check(const struct tw_overlay_product *p, struct tw_error *err)
         return tw_fail(err, TW_E_SHAPE,
                        "rows of C are %u numbers apart; the overlay writes an even number of %u or more", p->ldc,
                        tw_overlay_width(s));
+    if (!is_b_wide_enough(p))
+        return tw_fail(err, TW_E_SHAPE,
+                       "rows or columns of B are %u numbers apart; the overlay reads an even number, whole blocks of "
+                       "them, and can step over 4 MiB",
+                       p->ldb);
     if (p->lda / 2 > ROW_WORDS_MAX || row_c > ROW_WORDS_MAX)
         return tw_fail(err, TW_E_SHAPE, "rows of A and C are %u and %u numbers apart; the overlay can step over 4 MiB",
                        p->lda, p->ldc);

@@ -25,8 +25,9 @@ struct tw_overlay_product {
     struct tw_overlay_shape shape;
     struct tw_overlay_place a, b, c, headers;
     uint32_t lda; /* numbers from one row of A to the next: even, at least tw_overlay_depth */
+    uint32_t ldb; /* the same of B's rows or columns, unless it is packed */
     uint32_t ldc; /* the same of C: even if it is bf16, at least tw_overlay_width */
-    /* b as tw_overlay_pack_b made it, headers as tw_overlay_write_headers. */
+    /* b as the shape's order says; headers as tw_overlay_write_headers made them. */
 };
 
 /* Fails with TW_E_MEMORY. */

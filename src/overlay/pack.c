@@ -43,6 +43,26 @@ void tw_overlay_pack_b(const struct tw_overlay_shape *s, const struct tw_overlay
             }
 }
 
+/*
+ * Where the header has word i so that it is word i after the memory tile has put it in order as it does with blocks of
+ * B (path.c).
+ */
+static uint32_t header_place(const struct tw_overlay_shape *s, uint32_t i)
+{
+    const uint32_t step = i / (4 * s->n), rest = i % (4 * s->n); /* 8 of k */
+
+    if (s->size.order == TW_OVERLAY_BY_ROWS)
+        return (step * 8 + rest % 16 / 2) * (s->n / 2) + rest / 16 * 2 + rest % 2;
+    if (s->size.order == TW_OVERLAY_BY_COLUMNS && !s->resident)
+        return rest / 4 * 16 + step * 4 + rest % 4;
+    return i;
+}
+
+static void put_word(const struct tw_overlay_shape *s, unsigned char *header, uint32_t i, uint32_t value)
+{
+    tw_store_u32(header + 4 * (size_t)header_place(s, i), value);
+}
+
 void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, const float *bias, unsigned char *to)
 {
     const uint32_t block = s->n * TW_OVERLAY_STEP_BYTES;
@@ -50,14 +70,16 @@ void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, 
         flags |= TW_JOB_ADD_BIAS;
     if (s->size.bf16_out)
         flags |= TW_JOB_BF16;
+    if (s->size.order == TW_OVERLAY_BY_COLUMNS)
+        flags |= TW_JOB_TRANSPOSED;
     for (uint64_t wide = 0; wide < blocks_wide(s); wide++, to += block) {
         memset(to, 0, block);
-        tw_store_u32(to + 4 * TW_JOB_STEPS, s->steps);
-        tw_store_u32(to + 4 * TW_JOB_FLAGS, flags);
-        tw_store_u32(to + 4 * TW_JOB_M, s->m / TW_JOB_UNIT);
-        tw_store_u32(to + 4 * TW_JOB_N, s->n / TW_JOB_UNIT);
-        tw_store_u32(to + 4 * TW_JOB_C, TW_JOB_DATA + tw_job_c_offset(s->m, s->n));
+        put_word(s, to, TW_JOB_STEPS, s->steps);
+        put_word(s, to, TW_JOB_FLAGS, flags);
+        put_word(s, to, TW_JOB_M, s->m / TW_JOB_UNIT);
+        put_word(s, to, TW_JOB_N, s->n / TW_JOB_UNIT);
+        put_word(s, to, TW_JOB_C, TW_JOB_DATA + tw_job_c_offset(s->m, s->n));
         for (uint32_t j = 0; bias != NULL && j < s->n && wide * s->n + j < s->size.columns; j++)
-            tw_store_u32(to + 4 * (TW_JOB_BIAS + j), tw_float_bits(bias[wide * s->n + j]));
+            put_word(s, to, TW_JOB_BIAS + j, tw_float_bits(bias[wide * s->n + j]));
     }
 }

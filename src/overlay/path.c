@@ -176,6 +176,27 @@ static void make_memory_a(struct maker *m, const struct tw_overlay_shape *s)
 }
 
 /*
+ * B lies in memory as it leaves, in tiles of 8 x 4, or 4 x 8 where it came by columns. The header that comes first is
+ * put in order by the same steps, which the host has reckoned with, or it has a segment of its own.
+ */
+static void order_b(const struct tw_overlay_shape *s, uint32_t segment, struct transfer *in)
+{
+    const uint32_t step = 4 * s->n; /* words of 8 of k */
+    const uint32_t depth = s->segment_blocks[segment] * TW_JOB_DEPTH;
+
+    if (s->size.order == TW_OVERLAY_BY_ROWS) {
+        in->dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = 2};
+        in->dimensions[1] = (struct tw_bd_dimension){.step = 16, .wrap = s->n / 4};
+        in->dimensions[2] = (struct tw_bd_dimension){.step = 2, .wrap = 8};
+        in->dimensions[3] = (struct tw_bd_dimension){.step = step};
+    } else if (s->size.order == TW_OVERLAY_BY_COLUMNS && (segment > 0 || !s->resident)) {
+        in->dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = 4};
+        in->dimensions[1] = (struct tw_bd_dimension){.step = step, .wrap = depth / 8};
+        in->dimensions[2] = (struct tw_bd_dimension){.step = 4, .wrap = s->n};
+    }
+}
+
+/*
  * Each segment of B counts in its own locks how often it is still to be read: once for each panel of A. When it has
  * been read for the last time, the next panel's segment may come, while others still pass.
  */
@@ -195,6 +216,7 @@ static void make_memory_b(struct maker *m, const struct tw_overlay_shape *s)
                               .release = lock + FULL,
                               .released = times};
         struct transfer out = in;
+        order_b(s, i, &in);
         out.number = BD_B_OUT + i;
         out.next = BD_B_OUT + next;
         out.acquire = lock + FULL;
@@ -289,6 +311,9 @@ void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const
         tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RESET);
         tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RUN);
     }
+    for (uint32_t i = 0; i < path->n_locks; i++)
+        tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
+                                path->locks[i].value);
 }
 
 /* Writes descriptors i, i + 1, ... that lie one behind the other at once; returns how many they were. */
@@ -309,12 +334,8 @@ static uint32_t set_bds(struct tw_control_writer *w, unsigned column, unsigned r
 
 void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
 {
-    const enum tw_tile_kind kind = tw_tile_kind(row);
     for (uint32_t i = 0; i < path->n_bds;)
         i += set_bds(w, column, row, path, i);
-    for (uint32_t i = 0; i < path->n_locks; i++)
-        tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
-                                path->locks[i].value);
 }
 
 void path_start(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)

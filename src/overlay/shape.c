@@ -38,11 +38,37 @@ static uint32_t choose_chunk(uint32_t steps)
     return chunk * TW_JOB_DEPTH;
 }
 
+/* What a shim can read of a column at once (AM025: the wrap of a dimension, in words). */
+enum { COLUMN_MAX = 2 * 1023 };
+
+/* Of columns all segments but the header's must be equal; returns how many these are at most, 0 when it cannot be. */
+static uint32_t column_segments(const struct tw_overlay_shape *s)
+{
+    uint32_t n = TW_OVERLAY_SEGMENTS - 1;
+    while (s->steps % n != 0)
+        n--;
+    return s->steps / n * TW_JOB_DEPTH <= COLUMN_MAX ? n : 0;
+}
+
+static void cut_columns(struct tw_overlay_shape *s)
+{
+    s->segments = 1 + column_segments(s);
+    s->segment_blocks[0] = 1;
+    for (uint32_t i = 1; i < s->segments; i++)
+        s->segment_blocks[i] = s->steps / (s->segments - 1);
+}
+
 /* Cuts the stream of B: a whole panel into equal parts, or single blocks in a ring. */
 static void choose_segments(struct tw_overlay_shape *s)
 {
     const uint32_t blocks = 1 + s->steps;
     s->resident = blocks * memory_block_b_bytes(s) <= memory_b_room(s) && s->row_panels <= TW_LOCK_VALUE_TOP;
+    if (s->size.order == TW_OVERLAY_BY_COLUMNS && column_segments(s) == 0)
+        s->resident = 0;
+    if (s->resident && s->size.order == TW_OVERLAY_BY_COLUMNS) {
+        cut_columns(s);
+        return;
+    }
     s->segments = TW_OVERLAY_SEGMENTS;
     if (s->resident && blocks < s->segments)
         s->segments = blocks;

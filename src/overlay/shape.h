@@ -6,10 +6,17 @@
 
 #include <stdint.h>
 
+/*
+ * How B lies in the host's memory: as tw_overlay_pack_b has put it, or as any program has it, row after row or column
+ * after column.
+ */
+enum tw_overlay_order { TW_OVERLAY_PACKED, TW_OVERLAY_BY_ROWS, TW_OVERLAY_BY_COLUMNS };
+
 /* C[rows x columns] = A[rows x depth] * B[depth x columns] */
 struct tw_overlay_size {
     uint32_t rows, depth, columns;
-    int bf16_out; /* C in bf16 instead of fp32 */
+    int bf16_out;                /* C in bf16 instead of fp32 */
+    enum tw_overlay_order order; /* of B */
 };
 
 /* Sides that the overlay takes; larger products are to be cut by the caller. */
@@ -46,7 +53,8 @@ int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, s
 /*
  * What the device reads and writes, in whole blocks: A has this many rows of at least this many numbers, all of them
  * beyond the product's depth zero (those of rows beyond the product's may be anything); C has as many rows, of at least
- * tw_overlay_width numbers.
+ * tw_overlay_width numbers. B that is not packed has tw_overlay_depth rows and tw_overlay_width columns; numbers beyond
+ * the product's depth must be finite.
  */
 static inline uint32_t tw_overlay_height(const struct tw_overlay_shape *shape)
 {

@@ -107,20 +107,45 @@ static int put_c(const struct shim *shim, const struct tw_overlay_product *p, co
     return put_bd(shim, BD_C + set, bd, &place);
 }
 
+/* The blocks of one core column, as B's order has them. */
+static int put_blocks(const struct shim *shim, const struct tw_overlay_product *p, uint64_t panel, unsigned number)
+{
+    const struct tw_overlay_shape *s = &p->shape;
+    const uint32_t depth = TW_JOB_DEPTH * (s->resident && s->segments > 1 ? s->segment_blocks[1] : 1);
+    struct tw_bd bd = {.length = s->steps * memory_block_b_bytes(s) / 4};
+    uint64_t bytes = panel * s->n * 2; /* where it begins, if B is in rows */
+
+    switch (s->size.order) {
+    case TW_OVERLAY_BY_ROWS:
+        bd.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = s->n / 2};
+        bd.dimensions[1] = (struct tw_bd_dimension){.step = p->ldb / 2};
+        break;
+    case TW_OVERLAY_BY_COLUMNS:
+        bd.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = depth / 2};
+        bd.dimensions[1] = (struct tw_bd_dimension){.step = p->ldb / 2, .wrap = s->n};
+        bd.dimensions[2] = (struct tw_bd_dimension){.step = depth / 2};
+        bytes *= p->ldb;
+        break;
+    case TW_OVERLAY_PACKED:
+        bytes = panel * bd.length * 4;
+        break;
+    }
+    const struct tw_overlay_place place = behind(p->b, bytes);
+    return put_bd(shim, number, bd, &place);
+}
+
 static int put_b(const struct shim *shim, const struct tw_overlay_product *p, const struct group *g, unsigned set)
 {
     const struct tw_overlay_shape *s = &p->shape;
     const uint64_t panel = (uint64_t)g->column_panel * TW_OVERLAY_COLUMNS + shim->column;
     const uint32_t header = memory_block_b_bytes(s);
-    const uint32_t blocks = s->steps * header;
     const struct tw_overlay_place header_place = behind(p->headers, panel * header);
-    const struct tw_overlay_place blocks_place = behind(p->b, panel * blocks);
     const unsigned number = BD_B + 2 * set;
 
     int code = put_bd(shim, number, (struct tw_bd){.length = header / 4, .use_next = 1, .next = (uint8_t)(number + 1)},
                       &header_place);
     if (code == 0)
-        code = put_bd(shim, number + 1, (struct tw_bd){.length = blocks / 4}, &blocks_place);
+        code = put_blocks(shim, p, panel, number + 1);
     return code;
 }
 

@@ -42,6 +42,24 @@ static void make_a(struct multiply *x, struct device *d, struct tw_random *rando
     }
 }
 
+/* B as it is, by rows or by columns; what lies beyond the product's depth is some number, beyond its columns none. */
+static void make_plain_b(struct multiply *x, struct device *d, struct tw_random *random)
+{
+    struct tw_overlay_product *p = &x->product;
+    const struct tw_overlay_size *size = &p->shape.size;
+    const uint32_t depth = tw_overlay_depth(&p->shape), width = tw_overlay_width(&p->shape);
+    const int by_rows = size->order == TW_OVERLAY_BY_ROWS;
+
+    p->ldb = (by_rows ? width : depth) + 2 * (uint32_t)tw_random_range(random, 0, 20);
+    p->b = (struct tw_overlay_place){device_buffer(d, 2 * (uint64_t)p->ldb * (by_rows ? depth : width)), 0};
+    uint16_t *b = (uint16_t *)(void *)d->bytes[p->b.argument];
+    memset(b, POISON, 2 * (size_t)p->ldb * (by_rows ? depth : width));
+    for (uint32_t k = 0; k < depth; k++)
+        for (uint32_t j = 0; j < size->columns; j++)
+            b[by_rows ? (size_t)k * p->ldb + j : (size_t)j * p->ldb + k] =
+                k < size->depth ? x->b[(size_t)k * size->columns + j] : number(random);
+}
+
 static void make_b(struct multiply *x, struct device *d, struct tw_random *random)
 {
     struct tw_overlay_product *p = &x->product;
@@ -52,6 +70,10 @@ static void make_b(struct multiply *x, struct device *d, struct tw_random *rando
     assert_non_null(x->b);
     for (size_t i = 0; i < n; i++)
         x->b[i] = number(random);
+    if (size->order != TW_OVERLAY_PACKED) {
+        make_plain_b(x, d, random);
+        return;
+    }
     p->b = (struct tw_overlay_place){device_buffer(d, tw_overlay_packed_bytes(&p->shape)), 0};
     const struct tw_overlay_matrix matrix = {x->b, size->columns, 1};
     tw_overlay_pack_b(&p->shape, &matrix, (uint16_t *)(void *)d->bytes[p->b.argument]);
@@ -74,7 +96,7 @@ void multiply_make(struct multiply *x, struct device *d, struct tw_random *rando
                    uint32_t columns, const struct multiply_options *options)
 {
     struct tw_overlay_product *p = &x->product;
-    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0};
+    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0, options->order};
 
     memset(x, 0, sizeof *x);
     x->flags = options->flags;
@@ -158,8 +180,9 @@ static void check_one(const struct multiply *x, const struct device *d, uint32_t
     if (p->shape.size.bf16_out)
         allowed += ulp(expected);
     if (!(fabs((double)found - expected) <= allowed))
-        fail_msg("%u x %u x %u in blocks of %u x %u: C[%u][%u] is %.9g, not %.9g", p->shape.size.rows,
-                 p->shape.size.depth, p->shape.size.columns, p->shape.m, p->shape.n, i, j, (double)found, expected);
+        fail_msg("%u x %u x %u, order %d, flags %u, in blocks of %u x %u: C[%u][%u] is %.9g, not %.9g",
+                 p->shape.size.rows, p->shape.size.depth, p->shape.size.columns, (int)p->shape.size.order, x->flags,
+                 p->shape.m, p->shape.n, i, j, (double)found, expected);
 }
 
 /* All of a small product; of a large one every row and column, but not every pair of them. */

@@ -50,7 +50,8 @@ static void random_products(struct bench *b, unsigned launches, uint32_t most, u
         const unsigned n = (unsigned)tw_random_range(&b->random, 1, MOST);
         assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
         for (unsigned k = 0; k < n; k++) {
-            const struct multiply_options options = {.flags = (unsigned)tw_random_u64(&b->random) & flags};
+            const struct multiply_options options = {.flags = (unsigned)tw_random_u64(&b->random) & flags,
+                                                     .order = (enum tw_overlay_order)tw_random_range(&b->random, 0, 2)};
             multiply_make(&x[k], &b->device, &b->random, side(&b->random, most), side(&b->random, most),
                           side(&b->random, most), &options);
             assert_int_equal(tw_overlay_product(launch, &x[k].product, NULL), 0);
