@@ -40,7 +40,7 @@ static void die(const struct tw_error *err)
 
 static void make_pdi(unsigned char **pdi, size_t *size)
 {
-    struct tw_job_program *job;
+    struct tw_job_program *job = NULL;
     struct tw_error err = {0};
 
     if (tw_job_program_make(&job, &err) != 0)
@@ -63,7 +63,7 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size)
 {
     struct bench b;
     struct tw_overlay_product p = {.a = {0, 0}, .b = {1, 0}, .c = {2, 0}, .headers = {3, 0}};
-    struct tw_overlay_launch *launch;
+    struct tw_overlay_launch *launch = NULL;
     struct tw_command_report report;
     struct tw_error err = {0};
     unsigned char *code = NULL;
@@ -104,8 +104,8 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size)
 
 int main(int argc, char **argv)
 {
-    unsigned char *pdi;
-    size_t size;
+    unsigned char *pdi = NULL;
+    size_t size = 0;
     make_pdi(&pdi, &size);
     const struct tw_view view = {.data = pdi, .size = size, .file = "overlay"};
     if (argc == 5) {
