@@ -1,17 +1,18 @@
-// GELU over C: y = x (1 + erf(x / sqrt 2)) / 2, as y = max(x, 0) - |x| Q(|x|), where Q(u) = erfc(u / sqrt 2) / 2 is the
-// part of the normal distribution above u. tw_twin_gelu in twin_gelu.c says the same in C.
+// GELU over C: y = x (1 + erf(x / sqrt 2)) / 2, as y = max(x, 0) - |x| Q(|x|), where Q(u) = erfc(u / sqrt 2) / 2 is
+// the part of the normal distribution above u. tw_twin_gelu in twin_gelu.c says the same in C.
 //
-// Q falls over many powers of two, but its logarithm is nearly a polynomial: Q(u) = 2^(G(u) - 26), G of degree 5, fitted
-// at Chebyshev points on 0 .. 5.5. G is evaluated in numbers of 16 bits with 32 lanes (two tiles): u in units of 2^-12,
-// up to 8, so that u / 8 is a fraction of 15 bits; G with 10 bits behind the point. What stands before the point belongs
-// into a float's exponent, and what stands behind, f, into its mantissa, as 2^f - 1 = f + f (E1 + f (E2 + f E3)); both
-// are put together as one number of 32 bits, whose bits are the float Q, to 0.15 % of itself for u up to 5.5. Into the
-// product goes Q as a bf16 number, and |x| as the sum of two. Rounded to bf16, y is one unit in the last place from the
-// true value rounded, or the same, for x down to -5.5; below it differs by less than 2^-32 |x|. In fp32 the greatest
-// difference is 0.0008.
+// Q falls over many powers of two, but its logarithm is nearly a polynomial: Q(u) = 2^(G(u) - 26), G of degree 5,
+// fitted at Chebyshev points on 0 .. 5.5. G is evaluated in numbers of 16 bits with 32 lanes (two tiles): u in units
+// of 2^-12, up to 8, so that u / 8 is a fraction of 15 bits; G with 10 bits behind the point. What stands before the
+// point belongs into a float's exponent, and what stands behind, f, into its mantissa, as 2^f - 1 = f + f (E1 + f (E2
+// + f E3)); both are put together as one number of 32 bits, whose bits are the float Q, to 0.15 % of itself for u up
+// to 5.5. Into the product goes Q as a bf16 number, and |x| as the sum of two. Rounded to bf16, y is the true value
+// rounded or a neighbour of that, for x down to -5.5; below it differs by less than 2^-32 |x|. In fp32 the greatest
+// difference is 0.0008. What is infinite comes out as not a number.
 //
-// The constants lie in the core's scratch memory, each in 32 bytes; the middle of them is what their addresses count
-// from, for the short offsets of loads.
+// Constants lie in the core's scratch memory, each in 32 bytes, and addresses count from the fifth, because a load
+// has offsets of -128 to 96 in one of its slots. Two of G's and the exponent's are accumulators to which products are
+// added: with all in memory its bank, with all in accumulators the registers would set the loop's length.
 
 .set PRODUCT_16, 824          // multiplier: int16, 32 lanes, both signed
 .set PAIRS_BF16, 60           // multiplier: bf16, lanes i and i + 16
@@ -49,10 +50,6 @@
 .keep r8, r9
     movi %to, #JOB_SCRATCH
     constant G5
-    constant G4
-    constant G3
-    constant G2
-    constant G1
     constant G0
     constant E2
     constant E1
@@ -60,8 +57,17 @@
     constant FRACTION
     constant TO_MANTISSA
     constant POSITIVE, 32
-    constant 0
+    constant G3
+    constant G1
 .endsched
+.endm
+
+// A register of constants: 32 lanes of 32 bits.
+.macro all acc, value
+    movi %t, #\value
+    vbcst.32 %x, %t
+    vmov \acc\().l, %x
+    vmov \acc\().h, %x
 .endm
 
 .macro load_constant x, at
@@ -69,7 +75,13 @@
     vld \x\().h, [%constants, #\at] @constants:3
 .endm
 
-// q = q * by + a constant
+// q = q * u + a constant that lies in an accumulator
+.macro power constant
+    vmac %product, \constant, %q, %size_16, %conf_16
+    vsrs.s16.s32 %q, %product, %by_15
+.endm
+
+// q = q * by + a constant from memory
 .macro horner by, bits, at
     vmul %product, %q, \by, %conf_16
     vsrs.s16.s32 %q, %product, \bits
@@ -81,34 +93,33 @@
 .macro gelu_sizes half
     vld %x.l, [%again], #32 @C:1
     vld %x.h, [%again], #32 @C:1
-    load_constant %k, 224
+    load_constant %k, 96
     vband %u, %x, %k
-    load_constant %k, 256
-    vmax_lt.s32 %x, %compare, %x, %k
-    vmov %size.\half, %u
-    vmov %y.\half, %x
+    vmax_lt.s32 %x, %compare, %x, %zero
+    vmov %size\half, %u
+    vmov %y\half, %x
 .endm
 
 .macro gelu_tile half
-    vconv.bf16.fp32 %v.l, %size.\half
+    vconv.bf16.fp32 %v.l, %size\half
     vconv.fp32.bf16 %rest, %v.l
-    vsub.f %rest, %size.\half, %rest, %add
+    vsub.f %rest, %size\half, %rest, %add
     vconv.bf16.fp32 %v.h, %rest
     vconv.bf16.fp32 %high.l, %tail.\half
     vmov %high.h, %high.l
-    vmsc.f %y.\half, %y.\half, %v, %high, %conf
+    vmsc.f %y\half, %y\half, %v, %high, %conf
 .endm
 
 .macro store_bf16
-    vst.conv.bf16.fp32 %y.l, [%to], #32 @C:1
-    vst.conv.bf16.fp32 %y.h, [%to], #32 @C:1
+    vst.conv.bf16.fp32 %yl, [%to], #32 @C:1
+    vst.conv.bf16.fp32 %yh, [%to], #32 @C:1
 .endm
 
 .macro store_fp32
-    vst %y.ll, [%to], #32 @C:1
-    vst %y.lh, [%to], #32 @C:1
-    vst %y.hl, [%to], #32 @C:1
-    vst %y.hh, [%to], #32 @C:1
+    vst %yl.l, [%to], #32 @C:1
+    vst %yl.h, [%to], #32 @C:1
+    vst %yh.l, [%to], #32 @C:1
+    vst %yh.h, [%to], #32 @C:1
 .endm
 
 // The whole block; store: how results are written from its beginning on.
@@ -117,9 +128,9 @@
 .reg p %in, %again, %to, %constants
 .reg r %c = r16, %groups = r19, %pairs, %t, %conf, %add, %conf_16, %sub, %compare
 .reg s %by_0, %by_10, %by_14, %by_15
-.reg x %x, %u, %v, %high, %size_16, %q, %f, %k
-.reg bm %units, %rest
-.reg cm %base, %exponent, %sum, %product, %tail, %size, %y
+.reg x %zero, %x, %u, %v, %high, %size_16, %q, %f, %k
+.reg bm %rest, %sizel, %sizeh, %yl, %yh
+.reg cm %base, %exponent, %g2, %g4, %sum, %product, %tail
 .keep r8, r9
 
     movi %t, #SYMMETRIC
@@ -136,15 +147,12 @@
     mov %by_14, %t
     movi %t, #15
     mov %by_15, %t
-    movi %t, #UNITS
-    vbcst.32 %x, %t
-    vmov %units, %x
-    vmov %base.l, %x
-    vmov %base.h, %x
-    movi %t, #EXPONENT
-    vbcst.32 %x, %t
-    vmov %exponent.l, %x
-    vmov %exponent.h, %x
+    all %base, UNITS
+    all %exponent, EXPONENT
+    all %g2, G2 * 32768
+    all %g4, G4 * 32768
+    movi %t, #0
+    vbcst.32 %zero, %t
     movi %constants, #CONSTANTS
     mov %in, %c
     mov %again, %c
@@ -156,29 +164,29 @@
     vlda %sum.lh, [%in], #32 @C:1
     vlda %sum.hl, [%in], #32 @C:1
     vlda %sum.hh, [%in], #32 @C:1
-    vadd.f %sum.l, %sum.l, %units, %add
-    vadd.f %sum.h, %sum.h, %units, %add
+    vadd.f %sum.l, %sum.l, %base.l, %add
+    vadd.f %sum.h, %sum.h, %base.h, %add
     vsub %sum, %sum, %base, %sub
     vsrs.s16.s32 %size_16, %sum, %by_0
     vabs_gtz.s16 %size_16, %compare, %size_16
     load_constant %q, -128
-    horner %size_16, %by_15, -96
-    horner %size_16, %by_15, -64
-    horner %size_16, %by_15, -32
-    horner %size_16, %by_15, 0
-    horner %size_16, %by_14, 32
-    load_constant %k, 192
+    power %g4
+    horner %size_16, %by_15, 128
+    power %g2
+    horner %size_16, %by_15, 160
+    horner %size_16, %by_14, -96
+    load_constant %k, 64
     vmac %tail, %exponent, %q, %k, %conf_16
-    load_constant %k, 160
+    load_constant %k, 32
     vband %f, %q, %k
-    load_constant %q, 128
-    horner %f, %by_10, 64
-    horner %f, %by_10, 96
-    vmac %tail, %tail, %q, %f, %conf_16
+    load_constant %q, 0
+    horner %f, %by_10, -64
     gelu_sizes l
     gelu_sizes h
-    gelu_tile l
+    horner %f, %by_10, -32
+    vmac %tail, %tail, %q, %f, %conf_16
     gelu_tile h
+    gelu_tile l
     \store
 .endloop
 .endsched

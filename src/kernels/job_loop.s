@@ -1,9 +1,9 @@
 // The program of a core: jobs, one after another, for ever. job.h describes blocks, memory, locks and headers; its
 // numbers come as symbols JOB_... in front of this text. job_product.s and job_gelu.s are the loops over numbers.
 //
-// What holds between sections: r8, r9 the buffers of A and B that come next; of a job r16 C, r17 the second half of its
-// rows, r18 steps that are left, r19 groups of 2 x 4 tiles, r20 flags, r21 how tiles of B are turned, r22 the multiplier's
-// configuration in the next step, r23 n / 16; d0, m4 and d1, m5 the walks through blocks of A and B.
+// What holds between sections: r8, r9 the buffers of A and B that come next; of a job r16 C, r17 the second half of
+// its rows, r18 steps that are left, r19 groups of 2 x 4 tiles, r20 flags, r21 how tiles of B are turned, r22 the
+// multiplier's configuration in the next step, r23 n / 16; d0, m4 and d1, m5 the walks through blocks of A and B.
 
 .set BF16, 28                 // multiplier: bf16, 4x8x4
 .set ZERO, 1                  // ... and the accumulator counts as zero
@@ -47,9 +47,9 @@ job:
     lda %flags, [%header, #4 * JOB_FLAGS]
     lda %c, [%header, #4 * JOB_C]
 
-    // A group has two tile rows, m / 8 tile rows of 64 bytes apart; a step of 8 in k is twice as far. After 4 steps the
-    // walk is 7 such distances and half a tile on; it goes back for the next group of columns, and from the last of them
-    // to the next tile row.
+    // A group has two tile rows, m / 8 tile rows of 64 bytes apart; a step of 8 in k is twice as far. After 4 steps
+    // the walk is 7 such distances and half a tile on; it goes back for the next group of columns, and from the last
+    // of them to the next tile row.
     movi %t, #8 * JOB_UNIT
     mul %t, %m, %t
     mov %u, %t
@@ -134,8 +134,8 @@ job:
     movi %t, #2
     lshl %count, %groups, %t
 .loop %count least=8 multiple=8
-    vld %w.h, [%bias, #0] @bias
-    vld.2d %w.l, [%bias], %walk @bias
+    vld %w.h, [%bias, #0] @bias:3
+    vld.2d %w.l, [%bias], %walk @bias:3
     vshuffle %pairs, %w, %w, %low
     vshuffle %left, %pairs, %pairs, %low
     vshuffle %right, %pairs, %pairs, %high

@@ -1,9 +1,10 @@
 // Steps of a product: C += A * B for blocks m x 32 and 32 x n. twin_job.c says the same in C.
 //
-// The multiplier takes 4 x 8 numbers of A and 8 x 4 of B for 4 x 4 of C. One iteration of the loop makes a group of C:
-// 4 tiles of a row in the upper half of C and 4 of the row in the same place of the lower half, in 4 steps of k with 8
-// products in each. Groups go along the columns, then down the rows. Every bundle has a product, a load of B, an access
-// of C or A in bank 2 and another load or store; the order of the text is one for which the scheduler finds that.
+// The multiplier takes 4 x 8 numbers of A and 8 x 4 of B for 4 x 4 of C. One iteration of the loop makes a group of
+// C: 4 tiles of a row in the upper half of C and 4 of the row in the same place of the lower half, in 4 steps of k
+// with 8 products in each. Groups go along the columns, then down the rows. Every bundle has a product, a load of B,
+// an access of C or A in bank 2 and another load or store; the order of the text is one for which the scheduler finds
+// that.
 
 .macro load_c i, j, bank
     vlda %c\i\j\().l, [%from\i], #32 @C:\bank

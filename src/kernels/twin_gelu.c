@@ -12,7 +12,8 @@ enum {
     E1 = -2500,
     E2 = 1850,
     E3 = 650,
-    GREATEST = 32767
+    GREATEST = 32767,
+    ONE = 32768 /* of u / 8 */
 };
 static const int32_t g[6] = {25600, -4694, -15404, -11633, 10112, -3854};
 
@@ -34,8 +35,10 @@ static uint32_t tail(uint32_t x)
     int32_t q = g[5];
 
     size = size < 0 ? -size : size;
-    for (unsigned i = 4; i > 0; i--)
-        q = shift(q * size, 15) + g[i];
+    for (unsigned i = 4; i > 0; i -= 2) {
+        q = shift(q * size + g[i] * ONE, 15);
+        q = shift(q * size, 15) + g[i - 1];
+    }
     q = shift(q * size, 14) + g[0];
     int32_t f = q & FRACTION, mantissa = shift((shift(E3 * f, 10) + E2) * f, 10) + E1;
     return (uint32_t)(EXPONENT + q * TO_MANTISSA + mantissa * f);
