@@ -24,6 +24,7 @@ static const char help_text[] = "Usage: tilewright emu run FILE [--insts FILE]..
                                 "  --clock GHZ     of the array, to show times; 1.0 if not given\n"
                                 "  --limit CYCLES  a run that takes longer has failed; 2 s at 1 GHz if not given\n"
                                 "  --strict        what the pipeline of a core does not forgive is an error\n"
+                                "  --threads N     of the host; one for each processor if not given\n"
                                 "  --trace FILE    write what happened when, for Perfetto or chrome://tracing\n"
                                 "  --json          print the report as JSON\n\n"
                                 "Prints what ran where and for how long; cycles and times are modelled, results\n"
@@ -31,7 +32,7 @@ static const char help_text[] = "Usage: tilewright emu run FILE [--insts FILE]..
                                 "Example: tilewright emu run add_one.pdi --insts add_one_insts.txt \\\n"
                                 "           --arg in:numbers.bin --arg out:4096:result.bin\n";
 
-enum { INSTS_MAX = 64, RUNS_MAX = 10000 };
+enum { INSTS_MAX = 64, RUNS_MAX = 10000, THREADS_MAX = 256 };
 
 struct request {
     const char *path, *kernel, *trace;
@@ -40,6 +41,7 @@ struct request {
     int32_t repeat;
     double clock_ghz;
     uint64_t limit;
+    int32_t threads;
     int strict, json, help;
 };
 
@@ -72,6 +74,7 @@ static int make_firmware(struct work *w, const struct request *r, struct tw_erro
         .columns = w->program.columns,
         .host = tw_buffers_host(w->buffers),
         .strict = r->strict,
+        .threads = (unsigned)r->threads,
     };
     int code = r->trace != NULL ? tw_trace_record_create(0, &w->record, err) : TW_OK;
     if (w->record != NULL)
@@ -235,6 +238,7 @@ int tw_cmd_emu(int argc, char **argv)
         {.name = "repeat", .kind = TW_OPTION_COUNT, .to.count = &r.repeat, .low = 1, .high = RUNS_MAX},
         {.name = "clock", .kind = TW_OPTION_REAL, .to.real = &r.clock_ghz, .low = 0.1, .high = 10},
         {.name = "limit", .kind = TW_OPTION_SEED, .to.seed = &r.limit},
+        {.name = "threads", .kind = TW_OPTION_COUNT, .to.count = &r.threads, .low = 1, .high = THREADS_MAX},
         {.name = "trace", .kind = TW_OPTION_TEXT, .to.text = &r.trace},
         {.name = "strict", .kind = TW_OPTION_FLAG, .to.flag = &r.strict},
         {.name = "json", .kind = TW_OPTION_FLAG, .to.flag = &r.json},

@@ -36,6 +36,7 @@ struct tw_firmware_options {
     const struct tw_vector_kernels *kernels; /* NULL: the fastest */
     const struct tw_unknown *unknown;        /* NULL: the defaults */
     int strict;                              /* of all cores */
+    unsigned threads;                        /* that simulate cores (emu/array.h); 0: one for each processor */
     struct tw_trace_hook trace;              /* of commands and of the array; event NULL: nobody watches */
     /*
      * Faults on purpose (emu/fault.h), which outlive the firmware; NULL: those of the variable TILEWRIGHT_EMU_FAULT, if

@@ -30,6 +30,7 @@ static int set_up(struct tw_firmware *fw, struct tw_error *err)
         .kernels = fw->options.kernels,
         .unknown = &fw->unknown,
         .strict = fw->options.strict,
+        .threads = fw->options.threads,
         .trace = fw->options.trace,
         .faults = fw->options.faults,
     };
