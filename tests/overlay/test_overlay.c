@@ -129,6 +129,26 @@ static void chains(void **state)
     }
 }
 
+/* B goes on while A and C change: cores have their next job before the rest of their tile is set. */
+static void one_path_goes_on(void **state)
+{
+    struct bench *b = *state;
+    const struct multiply_options options[2] = {{.m = 80, .n = 48}, {.m = 16, .n = 48}};
+    struct multiply x[2];
+    struct tw_overlay_launch *launch;
+
+    assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        multiply_make(&x[i], &b->device, &b->random, 190, 24, 160, &options[i]);
+        assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
+    }
+    device_run(&b->device, launch);
+    for (unsigned i = 0; i < 2; i++) {
+        multiply_check(&x[i], &b->device);
+        multiply_free(&x[i]);
+    }
+}
+
 /* For longer runs by hand: TILEWRIGHT_PRODUCTS launches of sides up to 4,200. */
 static void many(void **state)
 {
@@ -142,7 +162,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_blocks), cmocka_unit_test(fp32),   cmocka_unit_test(bf16),
-        cmocka_unit_test(bias),       cmocka_unit_test(chains), cmocka_unit_test(many),
+        cmocka_unit_test(bias),       cmocka_unit_test(chains), cmocka_unit_test(one_path_goes_on),
+        cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -95,26 +95,6 @@ static void many_in_one_launch(void **state)
     }
 }
 
-/* B goes on while A and C change: cores have their next job before the rest of their tile is set. */
-static void one_path_goes_on(void **state)
-{
-    struct bench *b = *state;
-    const struct multiply_options options[2] = {{.m = 80, .n = 48}, {.m = 16, .n = 48}};
-    struct multiply x[2];
-    struct tw_overlay_launch *launch;
-
-    assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
-    for (unsigned i = 0; i < 2; i++) {
-        multiply_make(&x[i], &b->device, &b->random, 190, 24, 160, &options[i]);
-        assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
-    }
-    device_run(&b->device, launch);
-    for (unsigned i = 0; i < 2; i++) {
-        multiply_check(&x[i], &b->device);
-        multiply_free(&x[i]);
-    }
-}
-
 /* The same product, alone and behind another launch, gives the same bytes; rows of C keep what lies between them. */
 static void what_ran_before_does_not_matter(void **state)
 {
@@ -145,9 +125,11 @@ static void what_ran_before_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smallest),         cmocka_unit_test(all_cores),
-        cmocka_unit_test(several_panels),   cmocka_unit_test(many_in_one_launch),
-        cmocka_unit_test(one_path_goes_on), cmocka_unit_test(what_ran_before_does_not_matter),
+        cmocka_unit_test(smallest),
+        cmocka_unit_test(all_cores),
+        cmocka_unit_test(several_panels),
+        cmocka_unit_test(many_in_one_launch),
+        cmocka_unit_test(what_ran_before_does_not_matter),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
