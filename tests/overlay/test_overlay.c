@@ -100,6 +100,11 @@ static void bias(void **state)
     random_products(*state, 6, 700, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
+static void gelu(void **state)
+{
+    random_products(*state, 6, 500, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+}
+
 /* Each product reads what the one before has written, padding included, and nothing goes through the host. */
 static void chains(void **state)
 {
@@ -114,7 +119,7 @@ static void chains(void **state)
         assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
         for (unsigned k = 0; k < LINKS; k++) {
             const uint32_t columns = side(&b->random, 300);
-            const struct multiply_options options = {.flags = TW_JOB_BF16 | ((unsigned)k & TW_JOB_ADD_BIAS),
+            const struct multiply_options options = {.flags = TW_JOB_BF16 | (k & (TW_JOB_ADD_BIAS | TW_JOB_GELU)),
                                                      .a_of = k == 0 ? NULL : &x[k - 1]};
             multiply_make(&x[k], &b->device, &b->random, rows, depth, columns, &options);
             assert_int_equal(tw_overlay_product(launch, &x[k].product, NULL), 0);
@@ -155,14 +160,19 @@ static void many(void **state)
     const char *n = getenv("TILEWRIGHT_PRODUCTS");
     if (n == NULL)
         skip();
-    random_products(*state, (unsigned)strtoul(n, NULL, 10), 4200, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+    random_products(*state, (unsigned)strtoul(n, NULL, 10), 4200, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_blocks), cmocka_unit_test(fp32),   cmocka_unit_test(bf16),
-        cmocka_unit_test(bias),       cmocka_unit_test(chains), cmocka_unit_test(one_path_goes_on),
+        cmocka_unit_test(all_blocks),
+        cmocka_unit_test(fp32),
+        cmocka_unit_test(bf16),
+        cmocka_unit_test(bias),
+        cmocka_unit_test(gelu),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(one_path_goes_on),
         cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
