@@ -89,25 +89,30 @@ static void control_cores(struct tw_overlay_launch *launch, enum core_control va
 }
 
 /*
- * Everything stops, and locks are as they must be, before anything starts, and cores come last: data may wait for them
- * in the streams meanwhile. In the first product of a launch cores begin anew as well.
+ * Memory tiles take data before cores are ready, and send none. In the first product of a launch cores stand still
+ * until all is set; later they wait for a job, and what they need for it is as it must be before any can come.
  */
 static void set_memory_tiles(struct tw_overlay_launch *launch, const struct change *change)
 {
     if (!launch->is_set)
         control_cores(launch, CORE_RESET);
-    do_tiles(launch, change, TW_TILE_CORE, path_stop);
+    else
+        do_tiles(launch, change, TW_TILE_CORE, path_stop);
     do_tiles(launch, change, TW_TILE_MEMORY, path_stop);
     do_tiles(launch, change, TW_TILE_MEMORY, path_set);
-    do_tiles(launch, change, TW_TILE_MEMORY, path_start);
+    do_tiles(launch, change, TW_TILE_MEMORY, path_start_in);
 }
 
 static void set_cores(struct tw_overlay_launch *launch, const struct change *change)
 {
+    if (!launch->is_set)
+        do_tiles(launch, change, TW_TILE_CORE, path_stop);
     do_tiles(launch, change, TW_TILE_CORE, path_set);
-    do_tiles(launch, change, TW_TILE_CORE, path_start);
+    do_tiles(launch, change, TW_TILE_CORE, path_start_in);
+    do_tiles(launch, change, TW_TILE_CORE, path_start_out);
     if (!launch->is_set)
         control_cores(launch, CORE_RUN);
+    do_tiles(launch, change, TW_TILE_MEMORY, path_start_out);
     launch->is_set = 1;
     for (unsigned i = 0; i < PATHS; i++)
         launch->paths[i] = change->paths[i];

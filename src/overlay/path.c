@@ -338,12 +338,25 @@ void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const 
         i += set_bds(w, column, row, path, i);
 }
 
-void path_start(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+static void start(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path,
+                  enum tw_dma_direction direction)
 {
     const enum tw_tile_kind kind = tw_tile_kind(row);
     for (uint32_t i = 0; i < path->n_channels; i++) {
-        const struct tw_dma_task task = {.bd = path->channels[i].first_bd, .repeat = 1};
-        uint32_t offset = tw_dma_queue_offset(kind, path->channels[i].channel);
-        tw_control_writer_write(w, tw_tile_address(column, row, offset), tw_dma_task_encode(&task));
+        const struct path_channel *c = &path->channels[i];
+        const struct tw_dma_task task = {.bd = c->first_bd, .repeat = 1};
+        if (c->channel.direction == direction)
+            tw_control_writer_write(w, tw_tile_address(column, row, tw_dma_queue_offset(kind, c->channel)),
+                                    tw_dma_task_encode(&task));
     }
+}
+
+void path_start_in(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+{
+    start(w, column, row, path, TW_S2MM);
+}
+
+void path_start_out(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
+{
+    start(w, column, row, path, TW_MM2S);
 }

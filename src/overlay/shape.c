@@ -9,7 +9,7 @@
  */
 enum figure {
     MAC_GROUP = 64,       /* of one group of 16 x 16 numbers of C in a step */
-    STEP_OVERHEAD = 60,   /* of a step: locks, filling and emptying the loop */
+    STEP_OVERHEAD = 82,   /* of a step: locks, filling and emptying the loop */
     BLOCK_OVERHEAD = 600, /* of a block: the header, the epilogue's beginning */
     EPILOGUE_TILE = 4,    /* of 4 x 4 numbers in the epilogue */
     STREAM_BYTES = 4,
