@@ -309,7 +309,6 @@ void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const
     for (uint32_t i = 0; i < path->n_channels; i++) {
         uint32_t offset = tw_dma_control_offset(kind, path->channels[i].channel);
         tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RESET);
-        tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RUN);
     }
     for (uint32_t i = 0; i < path->n_locks; i++)
         tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
@@ -345,9 +344,11 @@ static void start(struct tw_control_writer *w, unsigned column, unsigned row, co
     for (uint32_t i = 0; i < path->n_channels; i++) {
         const struct path_channel *c = &path->channels[i];
         const struct tw_dma_task task = {.bd = c->first_bd, .repeat = 1};
+        /* The queue's register lies behind the control register. */
+        const uint32_t words[2] = {CHANNEL_RUN, tw_dma_task_encode(&task)};
         if (c->channel.direction == direction)
-            tw_control_writer_write(w, tw_tile_address(column, row, tw_dma_queue_offset(kind, c->channel)),
-                                    tw_dma_task_encode(&task));
+            tw_control_writer_block_write(w, tw_tile_address(column, row, tw_dma_control_offset(kind, c->channel)),
+                                          words, 2);
     }
 }
 
