@@ -31,7 +31,7 @@ static int32_t shift(int32_t value, unsigned by)
 static uint32_t tail(uint32_t x)
 {
     uint32_t steps = tw_twin_add(x, UNITS) - UNITS;
-    int32_t size = shift(steps > POSITIVE ? -(int32_t)(0u - steps) : (int32_t)steps, 0);
+    int32_t size = shift(steps > POSITIVE ? -1 - (int32_t)~steps : (int32_t)steps, 0);
     int32_t q = g[5];
 
     size = size < 0 ? -size : size;
