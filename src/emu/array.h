@@ -45,11 +45,7 @@ struct tw_array_options {
      * to so many cycles late or early.
      */
     unsigned run_ahead;
-    /*
-     * Host threads that simulate cores, the caller's included; 0: one for each processor. Only cores whose memory has
-     * no other order either are simulated at once: times and results do not depend on the number, unless cores share
-     * memory and do not use locks.
-     */
+    /* Host threads that simulate cores, the caller's included; 0: one for each processor. Nothing depends on it. */
     unsigned threads;
     struct tw_trace_hook trace; /* cores, DMA channels, locks and tokens; event NULL: nobody watches */
     struct tw_faults *faults;   /* emu/fault.h: tokens, bits and cores; NULL: none. Outlives the array */

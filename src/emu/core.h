@@ -100,6 +100,11 @@ void tw_core_reset(struct tw_core *core);
  * cycles and begins where tw_core_set_clock put it.
  */
 enum tw_core_state tw_core_run(struct tw_core *core, uint64_t until, struct tw_error *err);
+/*
+ * As tw_core_run, but stops (TW_CORE_RUNNING, before `until`) where an access to memory of another window may come: so
+ * cores can be simulated at the same time whatever their programs do.
+ */
+enum tw_core_state tw_core_run_near(struct tw_core *core, uint64_t until, struct tw_error *err);
 const struct tw_core_request *tw_core_request(const struct tw_core *core);
 /* Only while the core waits (state TW_CORE_REQUEST). */
 void tw_core_answer(struct tw_core *core, const struct tw_core_answer *answer);

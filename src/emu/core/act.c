@@ -5,29 +5,25 @@
 
 static const struct tw_core_act *copy_4(struct tw_core *c, const struct tw_core_act *a)
 {
-    (void)c;
-    memcpy(a->to, a->from, 4);
+    memcpy(tw_core_at(c, a->to), tw_core_at(c, a->from), 4);
     return a + 1;
 }
 
 static const struct tw_core_act *copy_32(struct tw_core *c, const struct tw_core_act *a)
 {
-    (void)c;
-    memcpy(a->to, a->from, 32);
+    memcpy(tw_core_at(c, a->to), tw_core_at(c, a->from), 32);
     return a + 1;
 }
 
 const struct tw_core_act *tw_core_act_copy_64(struct tw_core *c, const struct tw_core_act *a)
 {
-    (void)c;
-    memcpy(a->to, a->from, 64);
+    memcpy(tw_core_at(c, a->to), tw_core_at(c, a->from), 64);
     return a + 1;
 }
 
 static const struct tw_core_act *copy_any(struct tw_core *c, const struct tw_core_act *a)
 {
-    (void)c;
-    memcpy(a->to, a->from, a->bytes);
+    memcpy(tw_core_at(c, a->to), tw_core_at(c, a->from), a->bytes);
     return a + 1;
 }
 
@@ -35,10 +31,15 @@ static const struct tw_core_act *set_word(struct tw_core *c, const struct tw_cor
 {
     uint32_t value;
 
-    (void)c;
-    memcpy(&value, a->from, sizeof value);
+    memcpy(&value, tw_core_at(c, a->from), sizeof value);
     value &= a->mask;
-    memcpy(a->to, &value, sizeof value);
+    memcpy(tw_core_at(c, a->to), &value, sizeof value);
+    return a + 1;
+}
+
+static const struct tw_core_act *set_value(struct tw_core *c, const struct tw_core_act *a)
+{
+    memcpy(tw_core_at(c, a->to), &a->value, sizeof a->value);
     return a + 1;
 }
 
@@ -46,32 +47,32 @@ static const struct tw_core_act *add_bits(struct tw_core *c, const struct tw_cor
 {
     uint32_t value, old;
 
-    (void)c;
-    memcpy(&value, a->from, sizeof value);
-    memcpy(&old, a->to, sizeof old);
+    memcpy(&value, tw_core_at(c, a->from), sizeof value);
+    memcpy(&old, tw_core_at(c, a->to), sizeof old);
     old |= value & a->mask;
-    memcpy(a->to, &old, sizeof old);
+    memcpy(tw_core_at(c, a->to), &old, sizeof old);
     return a + 1;
 }
 
 static const struct tw_core_act *call(struct tw_core *c, const struct tw_core_act *a)
 {
-    const char *reason = a->op->row->function(a->op->row, c->kernels, a->in, a->out);
+    const struct tw_core_call *of = a->call;
+    const char *reason = of->row->function(of->row, c->kernels, of->in, of->out);
 
     if (reason != NULL)
-        tw_core_fail(c, TW_E_UNSUPPORTED, a->op, "%s", reason);
+        tw_core_fail(c, TW_E_UNSUPPORTED, of->op, "%s", reason);
     return a + 1;
 }
 
 static const struct tw_core_act *take_step(struct tw_core *c, const struct tw_core_act *a)
 {
-    a->step->run(c, a->step, a->flight);
+    a->step->run(c, a->step, tw_core_flight_at(c, a->to));
     return a + 1;
 }
 
 static const struct tw_core_act *issue(struct tw_core *c, const struct tw_core_act *a)
 {
-    a->op->issue(c, a->op, a->flight);
+    a->op->issue(c, a->op, tw_core_flight_at(c, a->to));
     return a + 1;
 }
 
@@ -135,14 +136,16 @@ void tw_core_act_join_all(struct tw_core_act_maker *m, unsigned from)
 
 /* ---- making */
 
-static struct tw_core_act *add(struct tw_core_act_maker *m, tw_core_act_function *run, struct tw_core_op *op)
+static struct tw_core_act *add(struct tw_core_act_maker *m, tw_core_act_function *run, const void *to, const void *from)
 {
     if (m->n == CORE_ACTS_MAX) {
         m->failed = 1;
         m->n = 0;
     }
     struct tw_core_act *a = &m->acts[m->n++];
-    *a = (struct tw_core_act){.run = run, .op = op};
+    *a = (struct tw_core_act){.run = run, .to = tw_core_offset(m->c, to)};
+    if (from != NULL)
+        a->from = tw_core_offset(m->c, from);
     return a;
 }
 
@@ -150,12 +153,8 @@ static void add_copy(struct tw_core_act_maker *m, uint8_t *to, const uint8_t *fr
 {
     tw_core_act_function *run = bytes == 4 ? copy_4 : bytes == 32 ? copy_32 : copy_any;
 
-    if (to == from)
-        return; /* a register moved to itself */
-    struct tw_core_act *a = add(m, bytes == 64 ? tw_core_act_copy_64 : run, NULL);
-    a->to = to;
-    a->from = from;
-    a->bytes = bytes;
+    if (to != from) /* no register moved to itself */
+        add(m, bytes == 64 ? tw_core_act_copy_64 : run, to, from)->bytes = bytes;
 }
 
 /* Adds what the bypasses of the tick bring for a piece (asks: only tells whether there is any). */
@@ -227,11 +226,14 @@ static void *const *make_outputs(struct tw_core_act_maker *m, struct tw_core_op 
 
 static void add_call(struct tw_core_act_maker *m, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    const void *const *in = make_inputs(m, op, f);
-    struct tw_core_act *a = add(m, call, op);
+    struct tw_core_call *of = tw_core_pool_get(m->pool, sizeof *of);
 
-    a->in = in;
-    a->out = make_outputs(m, op, f);
+    if (of == NULL) {
+        m->failed = 1;
+        return;
+    }
+    *of = (struct tw_core_call){op->row, op, make_inputs(m, op, f), make_outputs(m, op, f)};
+    add(m, call, f, NULL)->call = of;
 }
 
 void tw_core_act_step(struct tw_core_act_maker *m, const struct tw_core_step *step, uint8_t *flights)
@@ -243,11 +245,20 @@ void tw_core_act_step(struct tw_core_act_maker *m, const struct tw_core_step *st
     } else if (step->run == tw_core_step_call) {
         add_call(m, step->op, f);
     } else {
-        struct tw_core_act *a = add(m, take_step, step->op);
-        a->flight = f;
+        struct tw_core_act *a = add(m, take_step, f, NULL);
         a->step = step;
-        tw_core_act_access(a, step, f, m->accesses == 1);
+        tw_core_act_access(m->c, a, f, m->accesses == 1);
     }
+}
+
+static void add_word_move(struct tw_core_act_maker *m, const struct tw_core_op *op)
+{
+    const struct tw_core_move *move = &op->move;
+
+    if (move->from != (const uint8_t *)op->immediates)
+        add(m, set_word, move->to, move->from)->mask = move->mask;
+    else
+        add(m, set_value, move->to, NULL)->value = op->immediates[0] & move->mask;
 }
 
 void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8_t *flights)
@@ -256,21 +267,18 @@ void tw_core_act_issue(struct tw_core_act_maker *m, struct tw_core_op *op, uint8
     int is_address = op->issue == tw_core_issue_address;
 
     if (op->issue == tw_core_issue_word_move) {
-        struct tw_core_act *a = add(m, set_word, op);
-        a->from = op->move.from;
-        a->to = op->move.to;
-        a->mask = op->move.mask;
-    } else if (op->issue == tw_core_issue_move) {
+        add_word_move(m, op);
+    } else if (op->issue == tw_core_issue_move && op->move.from != (const uint8_t *)op->immediates) {
         add_copy(m, op->move.to, op->move.from, op->move.bytes);
     } else if (is_address || op->issue == tw_core_issue_captures || op->issue == tw_core_issue_call) {
         for (unsigned i = 0; i < op->n_captures && op->issue != tw_core_issue_call; i++)
             add_capture(m, &op->captures[i], f);
         if (is_address)
-            add(m, tw_core_act_address(op), op)->flight = f;
+            tw_core_act_address(m->c, add(m, NULL, f, NULL), op);
         if (op->calls)
             add_call(m, op, f);
     } else {
-        add(m, issue, op)->flight = f;
+        add(m, issue, f, NULL)->op = op;
     }
 }
 
@@ -279,13 +287,9 @@ void tw_core_act_land(struct tw_core_act_maker *m, const struct tw_core_landings
     for (unsigned i = 0; i < landings->n; i++) {
         const struct tw_core_landing *l = &landings->landing[i];
         uint8_t *to = m->c->file + l->to, *from = flights + l->from;
-        if (l->kind == CORE_LAND_BYTES || (l->kind == CORE_LAND_WORD && l->mask == UINT32_MAX)) {
+        if (l->kind == CORE_LAND_BYTES || (l->kind == CORE_LAND_WORD && l->mask == UINT32_MAX))
             add_copy(m, to, from, l->bytes);
-            continue;
-        }
-        struct tw_core_act *a = add(m, l->kind == CORE_LAND_WORD ? set_word : add_bits, NULL);
-        a->to = to;
-        a->from = from;
-        a->mask = l->mask;
+        else
+            add(m, l->kind == CORE_LAND_WORD ? set_word : add_bits, to, from)->mask = l->mask;
     }
 }

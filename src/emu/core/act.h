@@ -4,7 +4,23 @@
 
 #include "emu/core/state.h"
 
-enum { CORE_ACTS_MAX = 256 };
+enum { CORE_ACTS_MAX = 192 };
+
+/* Places of a core as acts have them. */
+static inline uint8_t *tw_core_at(struct tw_core *c, uint32_t place)
+{
+    return (uint8_t *)c + place;
+}
+
+static inline struct tw_core_flight *tw_core_flight_at(struct tw_core *c, uint32_t place)
+{
+    return (struct tw_core_flight *)(void *)tw_core_at(c, place);
+}
+
+static inline uint32_t tw_core_offset(const struct tw_core *c, const void *place)
+{
+    return (uint32_t)((const uint8_t *)place - (const uint8_t *)c);
+}
 
 /* A memo that is being made. */
 struct tw_core_act_maker {
@@ -46,9 +62,10 @@ tw_core_act_function tw_core_act_copy_64; /* for couples elsewhere */
 
 /* Gives an act that takes a step a shorter way, where the step is an access that has one (memory.c). alone: no other
  * access can meet it in a bank. */
-void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone);
-/* What moves the operation's pointer and notes its address, without captures and calls (address.c). */
-tw_core_act_function *tw_core_act_address(const struct tw_core_op *op);
+void tw_core_act_access(const struct tw_core *c, struct tw_core_act *act, struct tw_core_flight *f, int alone);
+/* Makes an act at a flight one that moves the operation's pointer and notes its address, without captures and calls
+ * (address.c). */
+void tw_core_act_address(const struct tw_core *c, struct tw_core_act *act, struct tw_core_op *op);
 
 /* Where a landing lies over a piece of the register file that is read: in the piece's copy and in the flights. Returns
  * 0 when it does not, or has another bypass (issue.c). */

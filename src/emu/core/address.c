@@ -44,78 +44,119 @@ static void walk_3d(const struct tw_core_address *a, struct tw_core_flight *f, u
     set(a->outer_to, a->outer_at, f, outer_count);
 }
 
-static const struct tw_core_act *fixed(struct tw_core *c, const struct tw_core_act *act)
+/* An address outside the own memory shows in the bits of the window. It is used in a later tick. */
+static inline void note_far(struct tw_core *c, uint32_t address)
 {
-    const struct tw_core_address *a = &act->op->address;
-
-    (void)c;
-    act->flight->head = (struct tw_core_flight_head){.address = (*a->pointer + *a->step) & ADDRESS_MASK};
-    return act + 1;
+    c->far |= address ^ TW_DATA_OWN;
 }
 
-static const struct tw_core_act *post(struct tw_core *c, const struct tw_core_act *act)
+static void fixed(struct tw_core_op *op, struct tw_core_flight *f)
 {
-    const struct tw_core_address *a = &act->op->address;
+    const struct tw_core_address *a = &op->address;
+
+    f->head = (struct tw_core_flight_head){.address = (*a->pointer + *a->step) & ADDRESS_MASK};
+}
+
+static void post(struct tw_core_op *op, struct tw_core_flight *f)
+{
+    const struct tw_core_address *a = &op->address;
     uint32_t pointer = *a->pointer;
 
-    (void)c;
-    act->flight->head = (struct tw_core_flight_head){.address = pointer};
-    set(a->to, a->at, act->flight, pointer + *a->step);
-    return act + 1;
+    f->head = (struct tw_core_flight_head){.address = pointer};
+    set(a->to, a->at, f, pointer + *a->step);
 }
 
-static const struct tw_core_act *move_2d(struct tw_core *c, const struct tw_core_act *act)
+static void walk(struct tw_core_op *op, struct tw_core_flight *f)
 {
-    uint32_t pointer = *act->op->address.pointer;
+    uint32_t pointer = *op->address.pointer;
 
-    (void)c;
-    act->flight->head = (struct tw_core_flight_head){.address = pointer};
-    walk_2d(&act->op->address, act->flight, pointer);
-    return act + 1;
+    f->head = (struct tw_core_flight_head){.address = pointer};
+    if (op->address_mode == CORE_ADDRESS_2D)
+        walk_2d(&op->address, f, pointer);
+    else
+        walk_3d(&op->address, f, pointer);
 }
 
-static const struct tw_core_act *move_3d(struct tw_core *c, const struct tw_core_act *act)
+static void move(struct tw_core_op *op, struct tw_core_flight *f)
 {
-    uint32_t pointer = *act->op->address.pointer;
-
-    (void)c;
-    act->flight->head = (struct tw_core_flight_head){.address = pointer};
-    walk_3d(&act->op->address, act->flight, pointer);
-    return act + 1;
-}
-
-tw_core_act_function *tw_core_act_address(const struct tw_core_op *op)
-{
-    switch (op->address_mode) {
-    case CORE_ADDRESS_FIXED:
-        return fixed;
-    case CORE_ADDRESS_POST:
-        return post;
-    case CORE_ADDRESS_2D:
-        return move_2d;
-    default:
-        return move_3d;
-    }
-}
-
-static const struct tw_core_act *post_post(struct tw_core *c, const struct tw_core_act *act)
-{
-    return post(c, post(c, act));
-}
-
-tw_core_act_function *tw_core_act_join_addresses(tw_core_act_function *first, tw_core_act_function *second)
-{
-    return first == post && second == post ? post_post : NULL;
+    if (op->address_mode == CORE_ADDRESS_FIXED)
+        fixed(op, f);
+    else if (op->address_mode == CORE_ADDRESS_POST)
+        post(op, f);
+    else
+        walk(op, f);
 }
 
 void tw_core_issue_address(struct tw_core *c, struct tw_core_op *op, struct tw_core_flight *f)
 {
-    struct tw_core_act act = {.op = op, .flight = f};
-
     /* The data first: it may be the pointer itself. */
     for (unsigned i = 0; i < op->n_captures; i++)
         tw_core_capture(c, &op->captures[i], f);
-    tw_core_act_address(op)(c, &act);
+    move(op, f);
+    note_far(c, f->head.address);
     if (op->calls)
         tw_core_call(c, op, f);
+}
+
+/* ---- the same as acts */
+
+static const struct tw_core_act *act_fixed(struct tw_core *c, const struct tw_core_act *act)
+{
+    fixed(act->op, tw_core_flight_at(c, act->to));
+    note_far(c, tw_core_flight_at(c, act->to)->head.address);
+    return act + 1;
+}
+
+static const struct tw_core_act *act_post(struct tw_core *c, const struct tw_core_act *act)
+{
+    post(act->op, tw_core_flight_at(c, act->to));
+    note_far(c, tw_core_flight_at(c, act->to)->head.address);
+    return act + 1;
+}
+
+static const struct tw_core_act *act_walk(struct tw_core *c, const struct tw_core_act *act)
+{
+    walk(act->op, tw_core_flight_at(c, act->to));
+    note_far(c, tw_core_flight_at(c, act->to)->head.address);
+    return act + 1;
+}
+
+/* The pointer at act->from moves by a constant. */
+static const struct tw_core_act *act_step(struct tw_core *c, const struct tw_core_act *act)
+{
+    uint32_t *pointer = (uint32_t *)(void *)tw_core_at(c, act->from);
+
+    tw_core_flight_at(c, act->to)->head = (struct tw_core_flight_head){.address = *pointer};
+    note_far(c, *pointer);
+    *pointer = (*pointer + act->value) & ADDRESS_MASK;
+    return act + 1;
+}
+
+static const struct tw_core_act *act_step_step(struct tw_core *c, const struct tw_core_act *act)
+{
+    return act_step(c, act_step(c, act));
+}
+
+tw_core_act_function *tw_core_act_join_addresses(tw_core_act_function *first, tw_core_act_function *second)
+{
+    return first == act_step && second == act_step ? act_step_step : NULL;
+}
+
+void tw_core_act_address(const struct tw_core *c, struct tw_core_act *act, struct tw_core_op *op)
+{
+    const struct tw_core_address *a = &op->address;
+    int is_constant = a->step == &op->none;
+
+    for (unsigned i = 0; i < op->n_immediates; i++)
+        is_constant |= a->step == &op->immediates[i];
+
+    act->op = op;
+    act->run = op->address_mode == CORE_ADDRESS_FIXED  ? act_fixed
+               : op->address_mode == CORE_ADDRESS_POST ? act_post
+                                                       : act_walk;
+    if (op->address_mode != CORE_ADDRESS_POST || !is_constant || a->to != a->pointer)
+        return;
+    act->run = act_step;
+    act->from = tw_core_offset(c, a->pointer);
+    act->value = *a->step;
 }

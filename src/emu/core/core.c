@@ -82,6 +82,7 @@ void tw_core_reset(struct tw_core *c)
     c->memo = NULL;
     c->n_issued = 0;
     c->life++;
+    c->far = 0;
     for (unsigned i = 0; i < CORE_RING; i++)
         c->issued[i] = (struct tw_core_issued){NULL, i};
     c->tick += CORE_RING; /* nothing of what was under way is any more */

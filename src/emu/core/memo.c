@@ -226,13 +226,11 @@ static void make_acts(struct tw_core_act_maker *m, struct tw_core_memo *memo)
     tw_core_act_join_all(m, land);
     unsigned own = m->n;
     make_own_landings(m, b, memo->flights);
-    memo->late = keep(m, m->acts, m->n * sizeof *m->acts);
-    if (m->failed)
-        return;
-    memo->issue = memo->late + issue;
-    memo->land = memo->late + land;
-    memo->own = memo->late + own;
-    memo->end = memo->late + m->n;
+    memo->n_late = (uint8_t)issue;
+    memo->n_issue = (uint8_t)(land - issue);
+    memo->n_land = (uint8_t)(own - land);
+    memo->n_own = (uint8_t)(m->n - own);
+    memo->acts = keep(m, m->acts, m->n * sizeof *m->acts);
 }
 
 struct tw_core_memo *tw_core_memo_make(struct tw_core *c, const struct tw_core_tick *t)
@@ -249,6 +247,9 @@ struct tw_core_memo *tw_core_memo_make(struct tw_core *c, const struct tw_core_t
     memo->bundle = state[0].bundle;
     memo->address = memo->bundle->address;
     memo->flights = c->flights[state[0].berth];
+    memo->next_address = memo->bundle->next;
+    memo->sets_loop = memo->bundle->sets_loop;
+    memo->far = memo->bundle->far;
     memo->n_questions = c->n_questions;
     memo->questions = keep(&m, c->questions, c->n_questions * sizeof *c->questions);
     make_acts(&m, memo);

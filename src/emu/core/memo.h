@@ -34,31 +34,40 @@ struct tw_core_act;
 typedef const struct tw_core_act *tw_core_act_function(struct tw_core *c, const struct tw_core_act *act);
 struct tw_core_act {
     tw_core_act_function *run;
-    struct tw_core_op *op; /* or NULL */
+    uint32_t to, from; /* places: bytes from the core's beginning. A flight is at `to` */
     union {
-        uint8_t *to;
-        struct tw_core_flight *flight;
-        void *const *out;
-    };
-    union {
-        const uint8_t *from;
+        struct tw_core_op *op;
         const struct tw_core_step *step;
-        const struct tw_core_flight_head *head;
-        const void *const *in;
+        const struct tw_core_call *call;
+        struct {
+            uint32_t mask, bytes;
+        };
+        uint32_t value;
     };
-    uint32_t mask, bytes;
 };
 
+/* A call of an operation's function in one memo. */
+struct tw_core_call {
+    const struct tw_semantics *row;
+    struct tw_core_op *op;
+    const void *const *in;
+    void *const *out;
+};
+
+/* What every tick needs comes first, in one line of the cache. */
 struct tw_core_memo {
-    uint32_t address;             /* of the bundle */
+    alignas(64) uint32_t address; /* of the bundle */
     uint32_t life;                /* of the core in which all that it needs was seen to be written */
+    uint32_t next_address;        /* of the bundle behind */
+    uint8_t n_late, n_issue, n_land,
+        n_own; /* acts, in this order; own: landings of its own bundle, if that is issued */
+    const struct tw_core_act *acts;
     struct tw_core_memo *next[2]; /* that came after it, the last one first */
-    const struct tw_core_act *late, *issue, *land, *own, *end; /* where these begin in its acts; own: landings of its
-                                                                  own bundle, when that was issued */
     const struct tw_core_bundle *bundle;
     uint8_t *flights;
+    uint8_t n_questions, sets_loop;
+    uint32_t far; /* of the bundle */
     const struct tw_core_question *questions;
-    unsigned n_questions;
     struct tw_core_memo *chain;                          /* in its slot of the table */
     struct tw_core_issued state[CORE_IN_FLIGHT_MAX + 1]; /* its own bundle, then those before it */
 };

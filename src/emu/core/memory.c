@@ -85,22 +85,23 @@ void tw_core_step_store(struct tw_core *c, const struct tw_core_step *step, stru
         tw_core_copy(to, f->bytes + op->memory_at, bytes);
 }
 
-/* ---- the same as acts, for the usual sizes: act->head holds the address, act->to or act->from is the data */
+/* ---- the same as acts, for the usual sizes: the flight is at act->to, the data at act->from */
 
 static inline void load(struct tw_core *c, const struct tw_core_act *a, unsigned bytes, int alone)
 {
-    const uint8_t *from = reach(c, a->op, align(c, a->op, a->head->address, bytes), bytes, alone);
+    const uint8_t *from =
+        reach(c, a->op, align(c, a->op, tw_core_flight_at(c, a->to)->head.address, bytes), bytes, alone);
 
     if (from != NULL)
-        memcpy(a->to, from, bytes);
+        memcpy(tw_core_at(c, a->from), from, bytes);
 }
 
 static inline void store(struct tw_core *c, const struct tw_core_act *a, unsigned bytes, int alone)
 {
-    uint8_t *to = reach(c, a->op, align(c, a->op, a->head->address, bytes), bytes, alone);
+    uint8_t *to = reach(c, a->op, align(c, a->op, tw_core_flight_at(c, a->to)->head.address, bytes), bytes, alone);
 
     if (to != NULL)
-        memcpy(to, a->to, bytes);
+        memcpy(to, tw_core_at(c, a->from), bytes);
 }
 
 static const struct tw_core_act *load_4(struct tw_core *c, const struct tw_core_act *a)
@@ -151,7 +152,7 @@ static const struct tw_core_act *store_32_alone(struct tw_core *c, const struct 
     return a + 1;
 }
 
-void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step, struct tw_core_flight *f, int alone)
+void tw_core_act_access(const struct tw_core *c, struct tw_core_act *act, struct tw_core_flight *f, int alone)
 {
     static const struct {
         tw_core_step_function *step;
@@ -161,15 +162,17 @@ void tw_core_act_access(struct tw_core_act *act, const struct tw_core_step *step
                 {tw_core_step_load, 32, {load_32, load_32_alone}},
                 {tw_core_step_store, 4, {store_4, store_4_alone}},
                 {tw_core_step_store, 32, {store_32, store_32_alone}}};
-    const struct tw_core_op *op = step->op;
+    const struct tw_core_step *step = act->step;
+    struct tw_core_op *op = step->op;
 
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         int widens = step->run == tw_core_step_load && op->memory_bytes > op->row_bytes;
         if (step->run != ways[i].step || op->row_bytes != ways[i].bytes || widens)
             continue;
         act->run = ways[i].run[alone];
-        act->head = &f->head;
-        act->to = f->bytes + op->memory_at;
+        act->from = tw_core_offset(c, f->bytes + op->memory_at);
+        act->op = op;
+        return;
     }
 }
 

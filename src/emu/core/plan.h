@@ -204,6 +204,7 @@ struct tw_core_bundle {
     uint32_t link;          /* behind the delay slots, for jl; or CORE_NO_LINK */
     uint32_t number;        /* of all bundles in the order in which they were decoded */
     uint8_t n_ops, n_marks;
+    uint32_t far;                                 /* for tw_core.far: reads tables, whose addresses nobody knows yet */
     uint8_t sets_loop, part_word, branches, ends; /* ends: with done */
     uint8_t heat;                                 /* how often it was issued without a memo; memo.h */
     struct tw_core_op **ops;

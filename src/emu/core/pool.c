@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { BLOCK_BYTES = 1 << 16 };
+enum { BLOCK_BYTES = 1 << 16, LINE = 64 };
 
 struct tw_core_pool_block {
     struct tw_core_pool_block *next;
@@ -37,7 +37,9 @@ void *tw_core_pool_get(struct tw_core_pool *pool, size_t size)
 
     if (padded > BLOCK_BYTES)
         return NULL;
-    if (block == NULL || BLOCK_BYTES - block->used < padded)
+    if (block != NULL && size >= LINE)
+        block->used = (block->used + LINE - 1) / LINE * LINE;
+    if (block == NULL || block->used + padded > BLOCK_BYTES)
         block = take_block(pool);
     if (block == NULL)
         return NULL;

@@ -68,6 +68,7 @@ void tw_core_prepare_load(struct tw_core_work *w)
         const struct tw_core_value *from = tw_core_find_value(w->values, 0);
         op->data_at = tw_core_take_flight(w->m, w->m->c->places[from->reg].bytes);
         tw_core_add_capture(w, from, op->data_at, w->m->c->places[from->reg].bytes);
+        w->m->bundle->far = UINT32_MAX;
         op->issue = tw_core_issue_captures;
         op->memory_at = tw_core_take_flight(w->m, bytes);
         tw_core_add_step(w, CORE_WORK, memory, tw_core_step_table);

@@ -68,6 +68,7 @@ static void issue(struct tw_core *c)
     if (c->failed)
         return;
     tw_core_push(c, b, flights, 0);
+    c->far |= b->far;
     c->issued[c->tick % CORE_RING] = (struct tw_core_issued){b, berth};
     c->n_issued += c->n_issued < CORE_IN_FLIGHT_MAX;
     b->heat += b->heat < CORE_HOT;
@@ -126,11 +127,21 @@ static void end(struct tw_core *c)
         c->state = TW_CORE_DONE;
 }
 
+/* The tick has an access to come outside the own memory. */
+static void note_far(struct tw_core *c)
+{
+    c->far_tick = c->tick;
+    c->far = 0;
+    c->halts = c->stays_near;
+}
+
 static inline void next_tick(struct tw_core *c)
 {
     if (c->banks != 0 && c->bank_notes != NULL)
         c->bank_notes[c->clock % TW_BANK_CYCLES] = c->clock << 32 | c->banks;
     c->asked = 0;
+    if (c->far >> CORE_WINDOW_SHIFT != 0)
+        note_far(c);
     c->tick++;
     c->clock++;
     if (c->banks_twice != 0)
@@ -175,25 +186,37 @@ static void run_tick(struct tw_core *c)
 
 /* ---- ticks with memos */
 
-static inline void act(struct tw_core *c, const struct tw_core_act *a, const struct tw_core_act *end)
+static inline const struct tw_core_act *act(struct tw_core *c, const struct tw_core_act *a, unsigned n)
 {
+    const struct tw_core_act *end = a + n;
+
     while (a < end)
         a = a->run(c, a);
+    return end;
+}
+
+static inline void go_on(struct tw_core *c, const struct tw_core_memo *memo)
+{
+    if (memo->address == *c->loop_end || c->delay_slots != 0 || memo->sets_loop)
+        tw_core_go_on(c, memo->bundle, memo->flights);
+    else
+        c->pc = memo->next_address;
 }
 
 static inline void run_acts(struct tw_core *c, const struct tw_core_memo *memo)
 {
-    const struct tw_core_act *end = memo->own;
+    const struct tw_core_act *a = act(c, memo->acts, memo->n_late), *land = a + memo->n_issue;
+    unsigned n_land = memo->n_land;
 
-    act(c, memo->late, memo->issue);
     if (!c->failed)
-        act(c, memo->issue, memo->land);
+        act(c, a, memo->n_issue);
     if (!c->failed) {
-        end = memo->end;
+        n_land += memo->n_own;
         c->counts.bundles++;
-        tw_core_go_on(c, memo->bundle, memo->flights);
+        c->far |= memo->far;
+        go_on(c, memo);
     }
-    act(c, memo->land, end);
+    act(c, land, n_land);
     next_tick(c);
 }
 
@@ -211,7 +234,7 @@ static void run_memos(struct tw_core *c, uint64_t until)
 {
     struct tw_core_memo *memo = c->memo;
 
-    while (c->clock < until) {
+    while (c->clock < until && !c->halts) {
         if (memo->n_questions != 0 && ask_by_memo(c, memo))
             break;
         run_acts(c, memo);
@@ -232,7 +255,7 @@ static void run_memos(struct tw_core *c, uint64_t until)
 
 enum tw_core_state tw_core_run(struct tw_core *c, uint64_t until, struct tw_error *err)
 {
-    while (c->state == TW_CORE_RUNNING && c->clock < until) {
+    while (c->state == TW_CORE_RUNNING && c->clock < until && !c->halts) {
         if (c->memo != NULL)
             run_memos(c, until);
         else
@@ -241,6 +264,16 @@ enum tw_core_state tw_core_run(struct tw_core *c, uint64_t until, struct tw_erro
     if (c->state == TW_CORE_FAILED && err != NULL)
         *err = c->error;
     return c->state;
+}
+
+enum tw_core_state tw_core_run_near(struct tw_core *c, uint64_t until, struct tw_error *err)
+{
+    if (c->tick - c->far_tick < CORE_LATEST)
+        return c->state; /* the access may still be to come */
+    c->stays_near = 1;
+    enum tw_core_state state = tw_core_run(c, until, err);
+    c->stays_near = c->halts = 0;
+    return state;
 }
 
 void tw_core_answer(struct tw_core *c, const struct tw_core_answer *answer)

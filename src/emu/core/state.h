@@ -63,7 +63,11 @@ struct tw_core {
     uint8_t loop_end_set;                      /* LE has been written since the reset */
     uint8_t asked;                             /* of the tick's requests */
     uint32_t banks, banks_twice, banks_thrice; /* that this tick's accesses use */
-    uint64_t *bank_notes;                      /* tw_core_options.banks */
+    uint32_t far;         /* bits of the window: of an address of this tick that is not in the own memory */
+    uint64_t far_tick;    /* the last tick that had one */
+    uint8_t stays_near;   /* stops behind such a tick, before its access: */
+    uint8_t halts;        /* it is to stop */
+    uint64_t *bank_notes; /* tw_core_options.banks */
     uint32_t loop_set_at; /* address behind the last bundle that wrote LC, LS or LE; 0: none since the loop's end */
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;

@@ -37,6 +37,7 @@ struct side {
 struct pair {
     struct side slow, fast;
     unsigned with_memos; /* stops at which the fast one followed memos */
+    uint64_t near, far;  /* cycles that it ran in its own memory, and beyond */
 };
 
 static void make_side(struct side *s, int strict, int slow)
@@ -119,7 +120,14 @@ static void go(struct pair *p, uint64_t cycles)
 {
     uint64_t until = tw_core_clock(p->slow.core) + cycles;
 
+    /* A stop before other memories are reached changes nothing; nothing there is written before it. */
+    tw_core_run_near(p->fast.core, until, &p->fast.err);
+    for (unsigned i = 0; i < TW_WINDOWS; i++)
+        if (i != TW_WINDOW_OWN)
+            assert_memory_equal(p->slow.memory[i], p->fast.memory[i], TW_DATA_BYTES);
+    p->near += tw_core_clock(p->fast.core) - tw_core_clock(p->slow.core);
     p->slow.state = tw_core_run(p->slow.core, until, &p->slow.err);
+    p->far += tw_core_clock(p->slow.core) - tw_core_clock(p->fast.core);
     p->fast.state = tw_core_run(p->fast.core, until, &p->fast.err);
     p->with_memos += p->fast.core->memo != NULL;
 }
@@ -323,11 +331,12 @@ static void begin(struct pair *p, const struct trial *t, uint32_t first, uint32_
     set_word(p, COUNTER, 30);
     set_word(p, TARGET, first);
     for (unsigned i = 0; i < 7; i++)
-        set_word(p, TW_R_p0 + i, TW_DATA_SOUTH + 0x10000 + 0x4000 * i);
+        set_word(p, TW_R_p0 + i,
+                 passes % 2 == 0 ? TW_DATA_OWN + 0x8000 + 0x800 * i : TW_DATA_SOUTH + 0x10000 + 0x4000 * i);
 }
 
 /* Returns how many stops were with memos. */
-static unsigned try_program(struct trial *t, struct tw_random *random)
+static unsigned try_program(struct trial *t, struct tw_random *random, uint64_t *near, uint64_t *far)
 {
     static struct text text;
     struct pair *p = make_pair(0);
@@ -346,6 +355,8 @@ static unsigned try_program(struct trial *t, struct tw_random *random)
         run(p, random, STOPS / 4);
     }
     unsigned with_memos = p->with_memos;
+    *near += p->near;
+    *far += p->far;
     free_pair(p);
     return with_memos;
 }
@@ -355,11 +366,13 @@ static void random_programs(void **state)
     struct tw_random random = {2026};
     struct trial *t = trial_make();
     unsigned with_memos = 0;
+    uint64_t near = 0, far = 0;
 
     (void)state;
     for (unsigned i = 0; i < PROGRAMS; i++)
-        with_memos += try_program(t, &random);
+        with_memos += try_program(t, &random, &near, &far);
     assert_true(with_memos > 10 * PROGRAMS);
+    assert_true(near > 100 * PROGRAMS && far > 100 * PROGRAMS);
     trial_free(t);
 }
 
