@@ -228,6 +228,26 @@ static void one_after_another(void **state)
     free_tile(t);
 }
 
+/* Banks of memory are asked for one access at a time, whatever the shape is; but for rounding alone, see what it costs.
+ */
+static void all_shapes(void **state)
+{
+    static const uint32_t flags[] = {TW_JOB_TRANSPOSED, TW_JOB_ADD_BIAS | TW_JOB_GELU, TW_JOB_GELU | TW_JOB_BF16};
+    static struct job job;
+    struct tile *t = make_tile();
+    struct tw_random random = {11};
+    uint64_t stalls;
+
+    (void)state;
+    for (uint32_t m = TW_JOB_UNIT; m <= TW_JOB_MAX; m += TW_JOB_UNIT)
+        for (uint32_t n = TW_JOB_UNIT; n <= TW_JOB_MAX; n += TW_JOB_UNIT) {
+            make_job(&job, &random, m, n, 1, flags[(m + n) / TW_JOB_UNIT % 3], 0);
+            run_job(t, &job, &stalls);
+            assert_int_equal(stalls, 0);
+        }
+    free_tile(t);
+}
+
 /* Denormal, infinite, huge and no numbers at all. */
 static void wild_numbers(void **state)
 {
@@ -324,8 +344,9 @@ static void loops_of_the_product_reach_their_bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_after_another), cmocka_unit_test(wild_numbers),
-                                       cmocka_unit_test(a_step_is_fast), cmocka_unit_test(what_follows_is_fast),
-                                       cmocka_unit_test(loops_of_the_product_reach_their_bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_after_another),    cmocka_unit_test(all_shapes),
+        cmocka_unit_test(wild_numbers),         cmocka_unit_test(a_step_is_fast),
+        cmocka_unit_test(what_follows_is_fast), cmocka_unit_test(loops_of_the_product_reach_their_bounds)};
     return cmocka_run_group_tests_name("job", tests, NULL, NULL);
 }
