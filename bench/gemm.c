@@ -5,6 +5,7 @@
  *
  * TYPE is that of the result, f32 or bf16. Nothing is compared here: tests do that.
  */
+#include "base/clock.h"
 #include "emu/buffers.h"
 #include "emu/firmware.h"
 #include "kernels/job_program.h"
@@ -79,10 +80,13 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size)
     add(&b, 3, tw_overlay_header_bytes(&p.shape));
     tw_overlay_write_headers(&p.shape, 0, NULL, b.bytes[3]);
     const struct tw_firmware_options options = {.columns = 4, .host = tw_buffers_host(b.buffers)};
-    if (tw_firmware_create(&options, &b.firmware, &err) != 0 || tw_firmware_add_program(b.firmware, pdi, &err) < 0 ||
-        tw_overlay_launch_begin(&launch, &err) != 0 || tw_overlay_product(launch, &p, &err) != 0 ||
-        tw_overlay_launch_end(launch, &code, &code_size, &err) != 0)
+    if (tw_firmware_create(&options, &b.firmware, &err) != 0 || tw_firmware_add_program(b.firmware, pdi, &err) < 0)
         die(&err);
+    const double before = tw_seconds();
+    if (tw_overlay_choose(size, &p.shape, &err) != 0 || tw_overlay_launch_begin(&launch, &err) != 0 ||
+        tw_overlay_product(launch, &p, &err) != 0 || tw_overlay_launch_end(launch, &code, &code_size, &err) != 0)
+        die(&err);
+    const double control = tw_seconds() - before;
     const struct tw_command command = {.opcode = TW_KERNEL_TRANSACTION,
                                        .control_code = {.data = code, .size = code_size, .file = "launch"},
                                        .arguments = b.addresses,
@@ -91,11 +95,11 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size)
         die(&err);
     const double macs = (double)size->rows * size->depth * size->columns;
     printf("%4u x %4u x %4u %s: %10llu cycles, %6.1f MAC/cycle, %5.1f %% of peak; blocks %u x %u, %s B, expected %llu; "
-           "%llu operations\n",
+           "%llu operations in %.0f us\n",
            size->rows, size->depth, size->columns, size->bf16_out ? "bf16" : "f32 ", (unsigned long long)report.cycles,
            macs / (double)report.cycles, 100 * macs / PEAK / (double)report.cycles, p.shape.m, p.shape.n,
            p.shape.resident ? "resident" : "streamed", (unsigned long long)p.shape.cycles,
-           (unsigned long long)report.operations);
+           (unsigned long long)report.operations, 1e6 * control);
     fflush(stdout);
     tw_firmware_free(b.firmware);
     tw_buffers_free(b.buffers);
@@ -106,7 +110,9 @@ int main(int argc, char **argv)
 {
     unsigned char *pdi = NULL;
     size_t size = 0;
+    const double before = tw_seconds();
     make_pdi(&pdi, &size);
+    printf("image of %zu bytes in %.1f ms\n", size, 1e3 * (tw_seconds() - before));
     const struct tw_view view = {.data = pdi, .size = size, .file = "overlay"};
     if (argc == 5) {
         const struct tw_overlay_size one = {(uint32_t)strtoul(argv[1], NULL, 10), (uint32_t)strtoul(argv[2], NULL, 10),
