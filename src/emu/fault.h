@@ -49,7 +49,7 @@ uint32_t tw_fault_word(struct tw_faults *faults, uint32_t word);
 
 /* How often a fault of a kind has come so far. */
 uint64_t tw_fault_count(const struct tw_faults *faults, enum tw_fault_kind kind);
-/* " (on purpose: token 1)" when any has come, else "". The text is cut to size. Returns how many have come. */
+/* " (faults on purpose: token 1)" when any has come, else "". The text is cut to size. Returns how many have come. */
 uint64_t tw_faults_describe(const struct tw_faults *faults, char *text, size_t size);
 
 #endif

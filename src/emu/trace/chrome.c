@@ -212,7 +212,10 @@ static void put_thing_name(const struct tw_trace_event *e, char *text, size_t si
 static void put_numbers(struct writer *w, const struct tw_trace_entry *entry)
 {
     const struct tw_trace_event *e = &entry->event;
-    const char *first = whats[e->what].first, *second = whats[e->what].second, *before = "";
+    /* What a core has done is known when it is asked: at the end. */
+    int is_known = e->what != TW_TRACE_RUN || !entry->unfinished;
+    const char *first = is_known ? whats[e->what].first : NULL, *second = is_known ? whats[e->what].second : NULL;
+    const char *before = "";
     put(w, ",\"args\":{");
     if (first != NULL && e->what == TW_TRACE_OPERATION)
         put(w, "\"%s\":\"0x%" PRIx64 "\"", first, (uint64_t)e->first);

@@ -15,10 +15,11 @@
 
 /* One thing that happened: it lasted (its kind is TW_TRACE_BEGIN), had a value, or was a moment. */
 struct tw_trace_entry {
-    struct tw_trace_event event; /* the event it began with; RUN: numbers are those of the time itself */
-    uint64_t end;                /* cycle; that of the event for values and moments */
-    uint32_t number;             /* in the order in which they came */
-    uint8_t unfinished;          /* had not ended when the record did */
+    struct tw_trace_event
+        event;          /* the event it began with; RUN: numbers are those of the time itself, 0 if unfinished */
+    uint64_t end;       /* cycle; that of the event for values and moments */
+    uint32_t number;    /* in the order in which they came */
+    uint8_t unfinished; /* had not ended when the record did */
 };
 
 struct tw_trace_record;

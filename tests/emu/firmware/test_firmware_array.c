@@ -11,7 +11,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { WORDS = 256, BUFFERS = 7 };
+enum { WORDS = 256, BUFFERS = 7, SEEN = 8 };
+
+/* What the trace says of operations, and of the tasks of shim (0, 0)'s channels 0. */
+struct seen {
+    unsigned n;
+    uint64_t launched, begun, operations[SEEN]; /* begin of the first and of the last; cycles that each takes */
+    uint64_t first, begin[2], end[2];           /* of the first task; by direction, of the last one */
+    uint64_t spans[2], gaps[2]; /* to the begin of the last task, from that of the one before and from its end */
+};
 
 struct bench {
     struct made pdis[2], control;
@@ -22,7 +30,31 @@ struct bench {
     struct tw_error err;
     struct tw_command_report report;
     struct tw_command command;
+    struct seen seen;
 };
+
+/* A tw_trace_hook's event. */
+static void see(void *arg, const struct tw_trace_event *e)
+{
+    struct seen *s = arg;
+    if (e->what == TW_TRACE_OPERATION && e->kind == TW_TRACE_BEGIN) {
+        s->launched = s->launched == 0 ? e->cycle : s->launched;
+        s->begun = e->cycle;
+    } else if (e->what == TW_TRACE_OPERATION && s->n < SEEN)
+        s->operations[s->n++] = e->cycle - s->begun;
+    if (e->what != TW_TRACE_TASK || e->row != 0 || e->column != 0 || e->channel != 0)
+        return;
+    unsigned direction = e->unit == TW_TRACE_MM2S;
+    if (s->first == 0)
+        s->first = e->cycle;
+    if (e->kind == TW_TRACE_END) {
+        s->end[direction] = e->cycle;
+        return;
+    }
+    s->spans[direction] = e->cycle - s->begin[direction];
+    s->gaps[direction] = e->cycle - s->end[direction];
+    s->begin[direction] = e->cycle;
+}
 
 /* In columns 0 and 1: MM2S n to S2MM n; tokens to the firmware. */
 static void make_loop(struct made *pdi, unsigned n)
@@ -66,7 +98,8 @@ static int set_up(void **state)
         for (uint32_t k = 0; k < WORDS; k++)
             bench.data[i][k] = 0x10000 * (i + 1) + k;
     }
-    const struct tw_firmware_options options = {.columns = 2, .host = tw_buffers_host(bench.buffers)};
+    const struct tw_firmware_options options = {
+        .columns = 2, .host = tw_buffers_host(bench.buffers), .trace = {.event = see, .arg = &bench.seen}};
     assert_int_equal(tw_firmware_create(&options, &bench.firmware, NULL), 0);
     for (unsigned n = 0; n < 2; n++) {
         make_loop(&bench.pdis[n], n);
@@ -312,6 +345,58 @@ static void a_limit(void **state)
     assert_int_equal(b->report.cycles, cycles / 2);
 }
 
+static void within_5_percent(uint64_t time, uint64_t measured)
+{
+    assert_in_range(time, measured * 95 / 100, measured * 105 / 100);
+}
+
+/* As measured on a Phoenix: 100.5 cycles, 210 and 203. */
+static void what_operations_take(void **state)
+{
+    static const uint32_t zeros[8] = {0};
+    struct bench *b = *state;
+    control_write(&b->control, 0x1d000, 0);
+    control_mask_write(&b->control, 0x1d000, 1, 0);
+    control_block(&b->control, 0x1d000, zeros, 8);
+    assert_done(b);
+    assert_int_equal(b->seen.n, 3);
+    within_5_percent(b->seen.operations[0], 101);
+    within_5_percent(b->seen.operations[1], 210);
+    within_5_percent(b->seen.operations[2], 203);
+}
+
+/* 25,000 to 32,000 cycles from a command to its first DMA; cores run 24,000 at least before its first operation. */
+static void until_the_first_task(void **state)
+{
+    struct bench *b = *state;
+    put_copy(b, 0, 0, 0, 1);
+    assert_done(b);
+    assert_in_range(b->seen.first, 25000, 32000);
+    assert_in_range(b->seen.launched, 24000, 32000);
+}
+
+/*
+ * Warm tasks of 64 words one after another: from the end of one to the start of the next 2,700 cycles, and of S2MM
+ * 2,870, where a task took 254 when its words were there; here they are not.
+ */
+static void between_two_tasks(void **state)
+{
+    enum { TASKS = 8, TASK_WORDS = 64, RUNNING = 1 << 19, S2MM_TASK = 254 };
+    struct bench *b = *state;
+    control_shim_descriptor(&b->control, 0x1d020, TASK_WORDS);
+    control_patch(&b->control, 0x1d024, 1, 0);
+    control_shim_descriptor(&b->control, 0x1d000, TASK_WORDS);
+    control_patch(&b->control, 0x1d004, 0, 0);
+    for (unsigned i = 0; i < TASKS; i++) {
+        control_write(&b->control, 0x1d204, 1);
+        control_write(&b->control, 0x1d214, 0);
+        control_poll(&b->control, 0x1d220, RUNNING, 0);
+    }
+    assert_done(b);
+    within_5_percent(b->seen.gaps[1], 2700);
+    within_5_percent(b->seen.spans[0], 2870 + S2MM_TASK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -328,6 +413,9 @@ int main(void)
         TEST(a_poll_sees_the_channel_end),
         TEST(what_the_host_patched_is_used),
         TEST(a_limit),
+        TEST(what_operations_take),
+        TEST(until_the_first_task),
+        TEST(between_two_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

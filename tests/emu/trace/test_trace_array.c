@@ -299,6 +299,29 @@ static void reset(void **state)
     tear_down(&b);
 }
 
+/* What a core that still runs has done nobody has asked: no numbers, rather than 0. */
+static void still_running(void **state)
+{
+    struct bench b;
+    size_t at = 0, runs = 0;
+    (void)state;
+    set_up(&b, 0);
+    start_fifo(b.board, ROUNDS);
+    assert_int_equal(tw_array_advance(b.board->array, 1, &b.board->err), 0);
+    char *text = write_trace(&b, 1);
+    json_t *trace = trace_read(text);
+    struct trace_place core = trace_place(trace, "core (0, 2)", "core");
+    for (const json_t *e; (e = trace_next(trace, core, &at)) != NULL; runs++) {
+        assert_string_equal(trace_name(e), "running");
+        assert_true(json_is_true(json_object_get(json_object_get(e, "args"), "unfinished")));
+        assert_int_equal(json_object_size(json_object_get(e, "args")), 1);
+    }
+    assert_int_equal(runs, 1);
+    json_decref(trace);
+    free(text);
+    tear_down(&b);
+}
+
 /* Nothing happened, or the file cannot be. */
 static void edges(void **state)
 {
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_same_every_time),
         cmocka_unit_test(a_cut_says_so),
         cmocka_unit_test(reset),
+        cmocka_unit_test(still_running),
         cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
