@@ -36,29 +36,35 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Conflicts of the core in one of its windows. */
-static uint64_t conflicts_in(struct tw_bank_share *own, struct tw_bank_share *other, unsigned window, uint64_t from,
+/* Whether the core used a bank of one of its windows in the cycle in which DMA did. */
+static int meets(struct tw_bank_share *other, uint32_t used, uint64_t cycle)
+{
+    return other != NULL && used != 0 && cycle <= other->dma_last && (used & banks_at(other->dma, cycle)) != 0;
+}
+
+/* Conflicts of the core in all of its windows. */
+static uint64_t conflicts_of(struct tw_bank_share *own, struct tw_bank_share *const others[TW_WINDOWS], uint64_t from,
                              uint64_t to)
 {
     uint64_t n = 0;
-    for (uint64_t cycle = from; cycle < to && cycle <= other->dma_last; cycle++) {
-        uint32_t dma = banks_at(other->dma, cycle);
-        if (dma != 0)
-            n += (banks_at(own->core, cycle) >> (window * BANKS_OF_WINDOW) & BANKS_MASK & dma) != 0;
+    for (uint64_t cycle = from; cycle < to; cycle++) {
+        uint32_t used = banks_at(own->core, cycle);
+        for (unsigned w = 0; used != 0; w++, used >>= BANKS_OF_WINDOW)
+            n += (uint64_t)meets(others[w], used & BANKS_MASK, cycle);
     }
     return n;
 }
 
 void tw_bank_compare(const struct tw_array *array, struct tw_tile *tile)
 {
-    struct tw_bank_share *own = tile->banks;
+    struct tw_bank_share *own = tile->banks, *others[TW_WINDOWS];
     uint64_t clock = tw_core_clock(tile->seat.core), to = clock < array->now ? clock : array->now;
     uint64_t from = later(own->compared, to > TW_BANK_CYCLES ? to - TW_BANK_CYCLES : 0);
     for (unsigned w = 0; w < TW_WINDOWS; w++) {
         struct tw_tile *other = tw_core_window_tile(array, tile, (enum tw_core_window)w);
-        if (other != NULL)
-            own->conflicts += conflicts_in(own, other->banks, w, from, to);
+        others[w] = other != NULL ? other->banks : NULL;
     }
+    own->conflicts += conflicts_of(own, others, from, to);
     own->compared = later(own->compared, to);
 }
 
