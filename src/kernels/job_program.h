@@ -26,7 +26,8 @@ struct tw_job_program {
 };
 
 /*
- * Execution begins at address 0. Registers and data memory may hold anything: the program sets up what it needs.
+ * Execution begins at address 0 after a reset of the core, which leaves control registers at 0. All other registers and
+ * data memory may hold anything: the program sets up what it needs.
  * Fails with TW_E_MEMORY, or with what the assembler says about a source that is wrong (which tests exclude).
  */
 int tw_job_program_make(struct tw_job_program **program, struct tw_error *err);
