@@ -53,15 +53,26 @@ static void say_words(struct text *text, const struct tw_sink *in)
     say(text, "for words from %s; ", in->from != NULL ? "its stream" : "a stream, and none leads there now");
 }
 
+static int core_is_stuck(const struct tw_tile *t)
+{
+    const struct tw_core_seat *seat = &t->seat;
+    return t->kind == TW_TILE_CORE && seat->enabled && seat->asks && seat->waits;
+}
+
+/* Said before all else: it is why the others wait, and the text may be cut. */
+static int core_hangs(const struct tw_tile *t, struct text *text)
+{
+    if (!core_is_stuck(t) || !t->seat.hangs)
+        return 0;
+    say(text, "%s hangs in bundle 0x%x, a fault on purpose; ", t->seat.name, (unsigned)tw_core_pc(t->seat.core));
+    return 1;
+}
+
 static int core_waits(const struct tw_array *a, const struct tw_tile *t, struct text *text)
 {
     const struct tw_core_seat *seat = &t->seat;
-    if (t->kind != TW_TILE_CORE || !seat->enabled || !seat->asks || !seat->waits)
+    if (!core_is_stuck(t) || seat->hangs)
         return 0;
-    if (seat->hangs) {
-        say(text, "%s hangs in bundle 0x%x, a fault on purpose; ", seat->name, (unsigned)tw_core_pc(seat->core));
-        return 1;
-    }
     say(text, "%s waits in bundle 0x%x ", seat->name, (unsigned)tw_core_pc(seat->core));
     switch (tw_core_request(seat->core)->kind) {
     case TW_REQUEST_ACQUIRE:
@@ -154,6 +165,8 @@ int tw_array_waits(const struct tw_array *array, char *text, size_t size)
     int waits = 0;
     if (size > 0)
         text[0] = '\0';
+    for (unsigned i = 0; i < array->n_tiles; i++)
+        waits += core_hangs(&array->tiles[i], &to);
     for (unsigned i = 0; i < array->n_tiles; i++) {
         const struct tw_tile *t = &array->tiles[i];
         waits += core_waits(array, t, &to);

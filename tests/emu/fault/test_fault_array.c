@@ -114,6 +114,23 @@ static void a_core(void **state)
     drop(&b);
 }
 
+/* The core is named also when so many wait that the sentence is cut: here each channel that does nothing else. */
+static void a_core_among_many(void **state)
+{
+    struct bench b = with_faults("core:1");
+    struct tw_bd in = plain_bd(0x80000, 8);
+    (void)state;
+    for (unsigned channel = 0; channel < tw_dma_channels(TW_TILE_MEMORY); channel++) {
+        put_bd(b.board, 0, 1, 24 * (channel % 2), &in);
+        start(b.board, 0, 1, TW_S2MM, channel, 24 * (channel % 2), 1, 0);
+        start(b.board, 0, 1, TW_MM2S, channel, 24 * (channel % 2), 100, 0);
+    }
+    assert_int_equal(wait_for_end(&b), TW_E_STATE);
+    assert_null(strstr(b.board->err.text, "DMA (0, 2)")); /* cut */
+    assert_says(&b, "nothing can move any more: core (0, 2) hangs in bundle 0x");
+    drop(&b);
+}
+
 /* The same seed, the same outcome, however far the simulation runs ahead. */
 static void reproducible(void **state)
 {
@@ -136,10 +153,8 @@ static void reproducible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token),
-        cmocka_unit_test(a_bit),
-        cmocka_unit_test(a_core),
-        cmocka_unit_test(reproducible),
+        cmocka_unit_test(a_token),           cmocka_unit_test(a_bit),        cmocka_unit_test(a_core),
+        cmocka_unit_test(a_core_among_many), cmocka_unit_test(reproducible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
