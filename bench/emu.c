@@ -22,7 +22,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { SOURCE_MAX = 1 << 17, PASSES = 3, COLUMNS = 4, CORES_IN_COLUMN = 4, FIRST_CORE = 2, BLOCKS = 64 };
+enum { SOURCE_MAX = 1 << 17, PASSES = 3, COLUMNS = 4, CORES_IN_COLUMN = 4, FIRST_CORE = 2, BLOCKS = 62 };
 enum { KERNEL_PRODUCTS = 2048, A_WORDS = 2048, B_HALF_WORDS = 1024 };
 /* Offsets in a core's memory: two buffers of A, of both halves of B, and C; each in a bank of its own. */
 enum { A_AT = 0, B_LOW_AT = 0x4000, B_HIGH_AT = 0x8000, C_AT = 0xc000, BUFFERS = 2 };
@@ -274,25 +274,47 @@ struct work {
     const char *name;
     const struct tw_assembly *program;
     unsigned columns, cores, threads, blocks; /* blocks 0: the program needs none */
+    int in_place;                             /* no DMA: the blocks are there already, and the program has run before */
 };
 struct result {
     double wall, cpu; /* the least of all passes, seconds */
     uint64_t bundles, cycles;
 };
 
+/* As many blocks as locks can count. */
+static void give_blocks(struct bench *b)
+{
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_A_FULL), BLOCKS);
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_B_FULL), BLOCKS);
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_A_FREE), 0);
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_B_FREE), 0);
+}
+
+static void run_again(struct bench *b, const struct work *w)
+{
+    give_blocks(b);
+    run(b, w->columns, w->cores);
+    put(b, 0, FIRST_CORE, TW_CORE_CONTROL, 2);
+    give_blocks(b);
+    put(b, 0, FIRST_CORE, TW_CORE_CONTROL, 1);
+}
+
 static void pass(struct bench *b, const struct work *w, struct result *r)
 {
     for (unsigned i = 0; i < w->columns * w->cores; i++)
         put_program(b, i / w->cores, FIRST_CORE + i % w->cores, w->program);
-    for (unsigned c = 0; c < w->columns && w->blocks > 0; c++)
+    for (unsigned c = 0; c < w->columns && w->blocks > 0 && !w->in_place; c++)
         feed_column(b, c, w->cores, w->blocks);
+    if (w->in_place)
+        run_again(b, w);
+    uint64_t before = bundles_of(b, w->columns, w->cores);
     double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     run(b, w->columns, w->cores);
     wall = seconds(CLOCK_MONOTONIC) - wall;
     cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     r->wall = wall < r->wall ? wall : r->wall;
     r->cpu = cpu < r->cpu ? cpu : r->cpu;
-    r->bundles = bundles_of(b, w->columns, w->cores);
+    r->bundles = bundles_of(b, w->columns, w->cores) - before;
     r->cycles = tw_array_clock(b->array);
 }
 
@@ -309,9 +331,10 @@ static int measure(const struct work *w, struct result *r)
             return -1;
         }
     }
-    printf("%-34s %8.1f million bundles/s", w->name, (double)r->bundles / r->wall / 1e6);
+    double best = w->threads == 1 ? r->cpu : r->wall; /* others on the machine do not count, where that can be told */
+    printf("%-36s %7.1f million bundles/s", w->name, (double)r->bundles / best / 1e6);
     if (w->blocks > 0)
-        printf(" %8.1f million vmac.f/s", (double)w->blocks * KERNEL_PRODUCTS * w->columns * w->cores / r->wall / 1e6);
+        printf(" %6.1f million vmac.f/s", (double)w->blocks * KERNEL_PRODUCTS * w->columns * w->cores / best / 1e6);
     printf("  (%.3f s, processor %.3f s, %llu cycles)\n", r->wall, r->cpu, (unsigned long long)r->cycles);
     return 0;
 }
@@ -349,13 +372,16 @@ static struct tw_assembly *assemble_product(const char *folder)
 
 static int bench_cores(const struct tw_assembly *loop, const struct tw_assembly *product)
 {
-    const struct work one_loop = {"scalar loop", loop, 1, 1, 1, 0};
-    const struct work one = {"bf16 product, one core", product, 1, 1, 1, BLOCKS};
-    const struct work all_by_one = {"bf16 product, 16 cores, 1 thread", product, COLUMNS, CORES_IN_COLUMN, 1, BLOCKS};
-    const struct work all_by_two = {"bf16 product, 16 cores, 2 threads", product, COLUMNS, CORES_IN_COLUMN, 2, BLOCKS};
+    const struct work one_loop = {"scalar loop", loop, 1, 1, 1, 0, 0};
+    const struct work in_place = {"bf16 product, one core, no DMA", product, 1, 1, 1, BLOCKS, 1};
+    const struct work one = {"bf16 product, one core", product, 1, 1, 1, BLOCKS, 0};
+    const struct work all_by_one = {
+        "bf16 product, 16 cores, 1 thread", product, COLUMNS, CORES_IN_COLUMN, 1, BLOCKS, 0};
+    const struct work all_by_two = {
+        "bf16 product, 16 cores, 2 threads", product, COLUMNS, CORES_IN_COLUMN, 2, BLOCKS, 0};
     struct result r, by_one, by_two;
-    if (measure(&one_loop, &r) != 0 || measure(&one, &r) != 0 || measure(&all_by_one, &by_one) != 0 ||
-        measure(&all_by_two, &by_two) != 0)
+    if (measure(&one_loop, &r) != 0 || measure(&in_place, &r) != 0 || measure(&one, &r) != 0 ||
+        measure(&all_by_one, &by_one) != 0 || measure(&all_by_two, &by_two) != 0)
         return -1;
     printf("two threads are %.2f times as fast as one; %s\n", by_one.wall / by_two.wall,
            by_one.cycles == by_two.cycles ? "cycles are the same" : "CYCLES DIFFER");
