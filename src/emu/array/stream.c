@@ -2,6 +2,8 @@
 
 #include "emu/array/state.h"
 
+#include <string.h>
+
 static unsigned slot(uint64_t word)
 {
     return (unsigned)(word & (TW_STREAM_RING - 1));
@@ -142,31 +144,27 @@ unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned mo
     return n;
 }
 
-uint32_t tw_sink_peek(const struct tw_sink *sink, int *last)
+/* The words themselves, and where the ring ends in between, those from its beginning. */
+static void copy_words(const struct tw_stream *from, uint64_t first, uint32_t *words, unsigned n)
 {
-    *last = sink->from->last[slot(sink->next)];
-    return sink->from->words[slot(sink->next)];
+    unsigned begin = slot(first), part = n < TW_STREAM_RING - begin ? n : TW_STREAM_RING - begin;
+    memcpy(words, from->words + begin, part * sizeof *words);
+    memcpy(words + part, from->words, (n - part) * sizeof *words);
 }
 
-void tw_sink_times(const struct tw_sink *sink, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval)
-{
-    for (unsigned i = 0; i < n; i++, at += interval) {
-        at = later(at, arrival(sink, i) << TW_TICK_SHIFT);
-        cycles[i] = at >> TW_TICK_SHIFT;
-    }
-}
-
-uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, unsigned n, int *last, uint64_t at,
-                      uint32_t interval)
+uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, uint64_t *cycles, unsigned n,
+                      int *last, uint64_t at, uint32_t interval)
 {
     struct tw_stream *from = sink->from;
-    uint64_t cycle = 0;
+    uint64_t cycle = 0, latency = sink->latency, since = sink->since;
+    copy_words(from, sink->next, words, n);
     for (unsigned i = 0; i < n; i++) {
         unsigned s = slot(sink->next + i);
-        words[i] = from->words[s];
-        at = later(at, arrival(sink, i) << TW_TICK_SHIFT);
+        at = later(at, later(from->sent[s] + latency, since) << TW_TICK_SHIFT);
         cycle = at >> TW_TICK_SHIFT;
         from->taken[s] = later(from->taken[s], cycle);
+        if (cycles != NULL)
+            cycles[i] = cycle;
         at += interval;
     }
     sink->next += n;

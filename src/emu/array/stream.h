@@ -79,17 +79,13 @@ unsigned tw_sink_available(const struct tw_sink *sink, int to_last);
 uint64_t tw_sink_arrival(const struct tw_sink *sink);
 /* How many words have arrived at a cycle, at most `most`; for packets none behind the last one. */
 unsigned tw_sink_arrived(const struct tw_sink *sink, uint64_t cycle, unsigned most);
-/* Looks at the next word, and at whether it comes with TLAST. */
-uint32_t tw_sink_peek(const struct tw_sink *sink, int *last);
 /*
  * Takes n words that are there into words; the first not before the tick `at`, then as tw_stream_send. *last, if not
- * NULL, says whether TLAST came with the last one. Returns the tick at which the next one could be taken.
+ * NULL, says whether TLAST came with the last one; cycles, if not NULL, get when each is taken. Returns the tick at
+ * which the next one could be taken.
  */
-uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, unsigned n, int *last, uint64_t at,
-                      uint32_t interval);
-
-/* The cycles at which tw_sink_take would take n words. */
-void tw_sink_times(const struct tw_sink *sink, uint64_t *cycles, unsigned n, uint64_t at, uint32_t interval);
+uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, uint64_t *cycles, unsigned n,
+                      int *last, uint64_t at, uint32_t interval);
 
 /* Finds out what all sinks have taken; wakes the source if that made room. */
 void tw_stream_free(struct tw_array *array, struct tw_stream *stream);
