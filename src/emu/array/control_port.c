@@ -130,7 +130,7 @@ static void take_word(struct tw_array *a, struct tw_tile *t)
 {
     struct tw_control_port *p = &t->control;
     int last;
-    tw_sink_take(a, &p->in, &p->words[p->n_words], 1, &last, a->now << TW_TICK_SHIFT, TW_TICKS);
+    tw_sink_take(a, &p->in, &p->words[p->n_words], NULL, 1, &last, a->now << TW_TICK_SHIFT, TW_TICKS);
     p->n_words++;
     int complete = p->n_words == length(p);
     if (complete && last)
@@ -206,7 +206,7 @@ void tw_token_port_act(struct tw_array *array, struct tw_tile *tile)
     while (word_is_there(array, &p->in)) {
         uint32_t word;
         int last;
-        tw_sink_take(array, &p->in, &word, 1, &last, array->now << TW_TICK_SHIFT, TW_TICKS);
+        tw_sink_take(array, &p->in, &word, NULL, 1, &last, array->now << TW_TICK_SHIFT, TW_TICKS);
         if (!p->inside)
             receive_token(array, word);
         p->inside = !last;

@@ -90,7 +90,7 @@ static int stream_read(struct tw_array *a, struct tw_tile *t, const struct tw_co
         return 0;
     }
     int last;
-    uint64_t next = tw_sink_take(a, in, answer->data, r->words, &last, a->now << TW_TICK_SHIFT, TW_TICKS);
+    uint64_t next = tw_sink_take(a, in, answer->data, NULL, r->words, &last, a->now << TW_TICK_SHIFT, TW_TICKS);
     answer->last = (uint8_t)last;
     answer->cycle = (next >> TW_TICK_SHIFT) - 1;
     return 1;

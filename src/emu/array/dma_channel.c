@@ -245,7 +245,7 @@ static void take_header(struct tw_array *a, struct tw_dma_engine *e)
         return;
     }
     uint32_t header;
-    e->move_at = tw_sink_take(a, &e->in, &header, 1, NULL, a->now << TW_TICK_SHIFT, TW_TICKS);
+    e->move_at = tw_sink_take(a, &e->in, &header, NULL, 1, NULL, a->now << TW_TICK_SHIFT, TW_TICKS);
     e->number = header >> TW_OUT_OF_ORDER_SHIFT & TW_OUT_OF_ORDER_TOP;
     load_and_acquire(a, e);
 }

@@ -156,7 +156,7 @@ static void move_out(struct tw_array *a, struct tw_dma_engine *e)
 static void move_in(struct tw_array *a, struct tw_dma_engine *e)
 {
     uint32_t words[BURST];
-    uint64_t cycles[BURST] = {0};
+    uint64_t cycles[BURST];
     e->in.hungry = 0;
     int to_last = e->settings.finish_on_tlast != 0;
     while (e->pattern.left > 0) {
@@ -169,9 +169,7 @@ static void move_in(struct tw_array *a, struct tw_dma_engine *e)
             return;
         int last;
         uint32_t n = burst(e, smaller(there, e->pattern.left));
-        if (e->tile->kind == TW_TILE_CORE)
-            tw_sink_times(&e->in, cycles, n, e->move_at, e->interval);
-        e->move_at = tw_sink_take(a, &e->in, words, n, &last, e->move_at, e->interval);
+        e->move_at = tw_sink_take(a, &e->in, words, cycles, n, &last, e->move_at, e->interval);
         if (copy(a, e, words, cycles, n) != 0)
             return;
         if (last && to_last)
