@@ -222,6 +222,24 @@ static int run(struct request *r)
     return code < 0 ? TW_EXIT_FAILED : TW_EXIT_OK;
 }
 
+static int is_trace(const struct request *r, const char *path)
+{
+    return path != NULL && strcmp(path, r->trace) == 0;
+}
+
+/* The trace is no file that the run reads or writes. */
+static int check_trace(const struct request *r, struct tw_error *err)
+{
+    if (r->trace == NULL)
+        return TW_OK;
+    int is_one = is_trace(r, r->path);
+    for (size_t i = 0; i < r->insts.n; i++)
+        is_one |= is_trace(r, r->insts.texts[i]);
+    for (size_t i = 0; i < r->arguments.n; i++)
+        is_one |= is_trace(r, r->arguments.list[i].in) || is_trace(r, r->arguments.list[i].out);
+    return is_one ? tw_fail(err, TW_E_ARGUMENT, "--trace would replace '%s', a file of the run", r->trace) : TW_OK;
+}
+
 int tw_cmd_emu(int argc, char **argv)
 {
     const char *insts[INSTS_MAX], *arguments[TW_EMU_ARGUMENTS_MAX];
@@ -260,6 +278,8 @@ int tw_cmd_emu(int argc, char **argv)
     int code = tw_emu_arguments_read(&texts, &r.arguments, &err);
     if (code == TW_OK)
         code = tw_emu_arguments_check(&r.arguments, r.insts.n, &err);
+    if (code == TW_OK)
+        code = check_trace(&r, &err);
     int exit_code = code < 0 ? tw_usage_error("emu", err.text) : run(&r);
     tw_emu_arguments_free(&r.arguments);
     return exit_code;

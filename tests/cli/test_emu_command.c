@@ -351,6 +351,17 @@ static void command_lines_that_make_no_sense(void **state)
         assert_fails(RUN(f, "run", b->pdi, "--arg", bad[i]), 2, "--arg takes");
 }
 
+/* A trace takes the place of no file that the run reads or writes. */
+static void a_trace_beside_the_others(void **state)
+{
+    static const char *const traces[] = {"a.pdi", "control", "in", "out", "from", "to"};
+    const struct bench *b = *state;
+    for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++)
+        assert_fails(RUN(&b->folder, "run", "a.pdi", "--insts", "control", "--arg", "in:in", "--arg", "out:16:out",
+                         "--arg", "inout:from:to", "--trace", traces[i]),
+                     2, "--trace would replace");
+}
+
 static void help_fits_a_screen(void **state)
 {
     const struct bench *b = *state;
@@ -377,6 +388,7 @@ int main(void)
         TEST(failures_say_what),
         TEST(help_fits_a_screen),
         TEST(command_lines_that_make_no_sense),
+        TEST(a_trace_beside_the_others),
         TEST(trace_of_control_code),
         TEST(trace_of_a_failure),
         TEST(faults_on_purpose),
