@@ -174,7 +174,7 @@ static int next_group(const struct tw_overlay_product *p, struct group *g)
     return g->column_panel < s->column_panels;
 }
 
-int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
+static int append(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
 {
     struct change change;
     struct group group = {0, 0, transfer_panels_max(p)};
@@ -202,4 +202,12 @@ int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay
     for (uint64_t waits = n < TRANSFER_SETS ? n : TRANSFER_SETS; waits > 0; waits--)
         transfer_wait(&launch->w);
     return 0;
+}
+
+int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *product, struct tw_error *err)
+{
+    struct tw_overlay_product p = *product;
+    /* All but size, m and n of a shape follow from these; what the caller has there is not trusted. */
+    int code = tw_overlay_cut(&product->shape.size, product->shape.m, product->shape.n, &p.shape, err);
+    return code == 0 ? append(launch, &p, err) : code;
 }

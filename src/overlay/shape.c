@@ -5,7 +5,7 @@
 
 /*
  * The figures of the choice, in cycles and bytes. The array's own (4 bytes a cycle of each stream, DDR) are those of
- * docs/emulator.md; those of the core program were counted on it.
+ * docs/emulator.md; a step of the core program was counted, what a block takes beside its steps is estimated.
  */
 enum figure {
     MAC_GROUP = 64,       /* of one group of 16 x 16 numbers of C in a step */
@@ -117,6 +117,9 @@ static int check(const struct tw_overlay_size *size, struct tw_error *err)
             return tw_fail(err, TW_E_SHAPE,
                            "a product of %u x %u and %u x %u numbers does not fit the overlay: sides are 1 to %d",
                            size->rows, size->depth, size->depth, size->columns, TW_OVERLAY_SIDE_MAX);
+    if (size->order > TW_OVERLAY_BY_COLUMNS)
+        return tw_fail(err, TW_E_ARGUMENT, "B cannot be in order %d: it is packed, in rows or in columns",
+                       (int)size->order);
     return 0;
 }
 

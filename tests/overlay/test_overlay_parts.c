@@ -160,6 +160,12 @@ static void wrong_products_are_refused(void **state)
     p.lda = (1 << 21) + 2;
     assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_SHAPE);
     p = right;
+    p.shape.m = 0;
+    assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_SHAPE);
+    p = right;
+    p.shape.size.order = (enum tw_overlay_order)3;
+    assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_ARGUMENT);
+    p = right;
     p.c.offset = 2;
     assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_ARGUMENT);
     assert_int_equal(tw_overlay_launch_end(launch, &bytes, &bytes_size, &err), 0);
