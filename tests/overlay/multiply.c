@@ -112,7 +112,7 @@ void multiply_make(struct multiply *x, struct device *d, struct tw_random *rando
     }
     make_b(x, d, random);
     make_headers(x, d, random);
-    p->ldc = tw_overlay_width(&p->shape) + 2 * (uint32_t)tw_random_range(random, 0, 20);
+    p->ldc = tw_overlay_width(&p->shape) + options->gap + 2 * (uint32_t)tw_random_range(random, 0, 20);
     p->c = (struct tw_overlay_place){
         device_buffer(d, (uint64_t)(tw_overlay_height(&p->shape) + 400) * p->ldc * element(x)), 0};
     multiply_poison(x, d);

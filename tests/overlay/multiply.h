@@ -17,6 +17,7 @@ struct multiply_options {
     unsigned flags;              /* of TW_JOB_ADD_BIAS, TW_JOB_GELU, TW_JOB_BF16 */
     uint32_t m, n;               /* 0: chosen */
     enum tw_overlay_order order; /* of B */
+    uint32_t gap;                /* more numbers between rows of C */
     const struct multiply *a_of; /* A is the result of this one, which is bf16; NULL: random numbers */
 };
 

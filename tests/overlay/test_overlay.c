@@ -65,23 +65,28 @@ static void random_products(struct bench *b, unsigned launches, uint32_t most, u
     }
 }
 
+static void run_one(struct bench *b, uint32_t rows, uint32_t depth, uint32_t columns,
+                    const struct multiply_options *options)
+{
+    struct tw_overlay_launch *launch;
+    struct multiply x;
+
+    multiply_make(&x, &b->device, &b->random, rows, depth, columns, options);
+    assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+    assert_int_equal(tw_overlay_product(launch, &x.product, NULL), 0);
+    device_run(&b->device, launch);
+    multiply_check(&x, &b->device);
+    multiply_free(&x);
+    device_forget(&b->device);
+}
+
 /* Every block, with one panel and a little; depths of one, two and more steps. */
 static void all_blocks(void **state)
 {
-    struct bench *b = *state;
     for (uint32_t m = TW_JOB_UNIT; m <= TW_JOB_MAX; m += TW_JOB_UNIT)
         for (uint32_t n = TW_JOB_UNIT; n <= TW_JOB_MAX; n += TW_JOB_UNIT) {
             const struct multiply_options options = {.m = m, .n = n};
-            struct tw_overlay_launch *launch;
-            struct multiply x;
-
-            multiply_make(&x, &b->device, &b->random, 4 * m - 3, 5 + (m + n) % 80, 4 * n + 1, &options);
-            assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
-            assert_int_equal(tw_overlay_product(launch, &x.product, NULL), 0);
-            device_run(&b->device, launch);
-            multiply_check(&x, &b->device);
-            multiply_free(&x);
-            device_forget(&b->device);
+            run_one(*state, 4 * m - 3, 5 + (m + n) % 80, 4 * n + 1, &options);
         }
 }
 
@@ -154,6 +159,19 @@ static void one_path_goes_on(void **state)
     }
 }
 
+/* More row panels than a lock counts to, and than a descriptor repeats. */
+static void tall(void **state)
+{
+    run_one(*state, 4200, 40, 20, &(struct multiply_options){.m = 16, .n = 16});
+}
+
+/* Row panels of C are further apart than a descriptor can step: each is a task of its own, and more than fit a queue.
+ */
+static void far_apart(void **state)
+{
+    run_one(*state, 700, 40, 100, &(struct multiply_options){.m = 16, .n = 16, .gap = 16384});
+}
+
 /* For longer runs by hand: TILEWRIGHT_PRODUCTS launches of sides up to 4,200. */
 static void many(void **state)
 {
@@ -173,6 +191,8 @@ int main(void)
         cmocka_unit_test(gelu),
         cmocka_unit_test(chains),
         cmocka_unit_test(one_path_goes_on),
+        cmocka_unit_test(tall),
+        cmocka_unit_test(far_apart),
         cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
