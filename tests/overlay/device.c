@@ -1,5 +1,8 @@
 #include "overlay/device.h"
 
+#include "emu/core.h"
+#include "overlay/layout.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,15 +38,29 @@ static unsigned char *find(void *arg, uint64_t address, uint64_t size, int write
     return host.find(host.arg, address, size, write);
 }
 
-void device_open(struct device *d, const struct tw_overlay_program *program)
+/* Tells all cores which registers the program reads out of their time on purpose. */
+static void expect_old(struct device *d, const struct tw_job_program *job)
+{
+    struct tw_array *array = tw_firmware_array(d->firmware);
+    for (unsigned i = 0; i < TW_OVERLAY_CORES; i++) {
+        struct tw_core *core = tw_array_core(array, i % TW_OVERLAY_COLUMNS, TW_NPU1_CORE_ROW + i / TW_OVERLAY_COLUMNS);
+        for (size_t k = 0; k < job->n_old; k++)
+            assert_int_equal(tw_core_expect_old(core, job->old[k].address, job->old[k].leaves, job->old[k].n), 0);
+    }
+}
+
+void device_open(struct device *d, const struct program *program)
 {
     memset(d, 0, sizeof *d);
-    DO(tw_overlay_pdi(program, &d->pdi, &d->pdi_size, &err));
+    DO(tw_overlay_pdi(&program->program, &d->pdi, &d->pdi_size, &err));
     make_buffers(d);
-    const struct tw_firmware_options options = {.columns = 4, .host = {.arg = d, .find = find}};
+    const struct tw_firmware_options options = {
+        .columns = 4, .strict = program->job != NULL, .host = {.arg = d, .find = find}};
     DO(tw_firmware_create(&options, &d->firmware, &err));
     const struct tw_view view = {.data = d->pdi, .size = d->pdi_size, .file = "overlay"};
     DO(tw_firmware_add_program(d->firmware, &view, &err));
+    if (program->job != NULL)
+        expect_old(d, program->job);
 }
 
 void device_close(struct device *d)

@@ -19,7 +19,7 @@ static int set_up(void **state)
 {
     static struct bench bench;
     program_job(&bench.program);
-    device_open(&bench.device, &bench.program.program);
+    device_open(&bench.device, &bench.program);
     bench.random.state = 18;
     *state = &bench;
     return 0;

@@ -19,7 +19,7 @@ static int set_up(void **state)
 {
     static struct bench bench;
     program_assemble(&bench.program, stand_in);
-    device_open(&bench.device, &bench.program.program);
+    device_open(&bench.device, &bench.program);
     bench.random.state = 8;
     *state = &bench;
     return 0;
