@@ -22,7 +22,15 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { SOURCE_MAX = 1 << 17, PASSES = 3, COLUMNS = 4, CORES_IN_COLUMN = 4, FIRST_CORE = 2, BLOCKS = 62 };
+enum {
+    SOURCE_MAX = 1 << 17,
+    PASSES = 3,
+    COLUMNS = 4,
+    CORES_IN_COLUMN = 4,
+    FIRST_CORE = 2,
+    LOCK_BLOCKS = 62,
+    BLOCKS = 240
+};
 enum { KERNEL_PRODUCTS = 2048, A_WORDS = 2048, B_HALF_WORDS = 1024 };
 /* Offsets in a core's memory: two buffers of A, of both halves of B, and C; each in a bank of its own. */
 enum { A_AT = 0, B_LOW_AT = 0x4000, B_HIGH_AT = 0x8000, C_AT = 0xc000, BUFFERS = 2 };
@@ -284,8 +292,8 @@ struct result {
 /* As many blocks as locks can count. */
 static void give_blocks(struct bench *b)
 {
-    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_A_FULL), BLOCKS);
-    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_B_FULL), BLOCKS);
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_A_FULL), LOCK_BLOCKS);
+    put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_B_FULL), LOCK_BLOCKS);
     put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_A_FREE), 0);
     put(b, 0, FIRST_CORE, tw_lock_offset(TW_TILE_CORE, LOCK_B_FREE), 0);
 }
@@ -353,11 +361,11 @@ static struct tw_assembly *assemble(const char *name, const char *text)
 }
 
 /* The loop over blocks, and behind it the kernel. */
-static struct tw_assembly *assemble_product(const char *folder)
+static struct tw_assembly *assemble_product(const char *folder, int blocks)
 {
     static char text[SOURCE_MAX];
     char path[1024];
-    int size = snprintf(text, sizeof text, product_loop, BLOCKS / BUFFERS - 1);
+    int size = snprintf(text, sizeof text, product_loop, blocks / BUFFERS - 1);
     snprintf(path, sizeof path, "%s/product_bf16.s", folder);
     FILE *f = fopen(path, "rb");
     if (f == NULL) {
@@ -370,10 +378,11 @@ static struct tw_assembly *assemble_product(const char *folder)
     return assemble(path, text);
 }
 
-static int bench_cores(const struct tw_assembly *loop, const struct tw_assembly *product)
+static int bench_cores(const struct tw_assembly *loop, const struct tw_assembly *product_in_place,
+                       const struct tw_assembly *product)
 {
     const struct work one_loop = {"scalar loop", loop, 1, 1, 1, 0, 0};
-    const struct work in_place = {"bf16 product, one core, no DMA", product, 1, 1, 1, BLOCKS, 1};
+    const struct work in_place = {"bf16 product, one core, no DMA", product_in_place, 1, 1, 1, LOCK_BLOCKS, 1};
     const struct work one = {"bf16 product, one core", product, 1, 1, 1, BLOCKS, 0};
     const struct work all_by_one = {
         "bf16 product, 16 cores, 1 thread", product, COLUMNS, CORES_IN_COLUMN, 1, BLOCKS, 0};
@@ -391,12 +400,14 @@ static int bench_cores(const struct tw_assembly *loop, const struct tw_assembly 
 int main(int argc, char **argv)
 {
     struct tw_assembly *loop = assemble("loop", scalar_loop);
-    struct tw_assembly *product = assemble_product(argc > 1 ? argv[1] : TW_KERNELS);
-    int code = loop != NULL && product != NULL ? bench_cores(loop, product) : -1;
+    const char *folder = argc > 1 ? argv[1] : TW_KERNELS;
+    struct tw_assembly *in_place = assemble_product(folder, LOCK_BLOCKS), *product = assemble_product(folder, BLOCKS);
+    int code = loop != NULL && in_place != NULL && product != NULL ? bench_cores(loop, in_place, product) : -1;
     struct rusage usage;
     if (code == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
         printf("memory of the process at most: %ld MB\n", usage.ru_maxrss / 1024);
     tw_assembly_free(loop);
+    tw_assembly_free(in_place);
     tw_assembly_free(product);
     return code == 0 ? 0 : 1;
 }
