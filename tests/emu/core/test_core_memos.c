@@ -5,6 +5,7 @@
 #include "emu/core/machine.h"
 #include "emu/core/state.h"
 #include "emu/core/trial.h"
+#include "isa/assembler.h"
 #include "isa/random_operation.h"
 
 #include <setjmp.h>
@@ -24,6 +25,7 @@ enum {
     FIRST_MODE = 8,
     FIRST_INTEGER_MODE = 16
 };
+enum { AT_END = 16368 };                      /* a done for kernels to return to */
 enum { FLOAT_MODE = 28, INTEGER_MODE = 776 }; /* bf16 4x8x4, int8 4x8x8 */
 
 /* One core and its memory. */
@@ -376,8 +378,100 @@ static void random_programs(void **state)
     trial_free(t);
 }
 
+/* ---- strict mode */
+
+static void load(struct pair *p, const char *name, const char *text, size_t size)
+{
+    struct tw_assembly *assembly = NULL;
+    uint8_t program[TW_PROGRAM_BYTES] = {0};
+
+    if (tw_assemble(name, text, size, NULL, &assembly, &p->slow.err) != 0)
+        fail_msg("%s", p->slow.err.text);
+    memcpy(program, assembly->sections[0].bytes, assembly->sections[0].size);
+    struct tw_bundle end = {
+        .slots = 1 << TW_SLOT_ALU, .format = -1, .op = {[TW_SLOT_ALU] = {.instruction = TW_I_DONE}}};
+    assert_true(tw_bundle_encode(&end, program + AT_END, NULL) > 0);
+    assert_int_equal(tw_core_write_program(p->slow.core, 0, program, sizeof program), 0);
+    assert_int_equal(tw_core_write_program(p->fast.core, 0, program, sizeof program), 0);
+    for (size_t i = 0; i < assembly->n_old; i++) {
+        const struct tw_as_old *old = &assembly->old[i];
+        assert_int_equal(tw_core_expect_old(p->slow.core, old->address, old->leaves, old->n), 0);
+        assert_int_equal(tw_core_expect_old(p->fast.core, old->address, old->leaves, old->n), 0);
+    }
+    tw_assembly_free(assembly);
+}
+
+/* A product kernel on random numbers, twice: the second time all of it has been before. */
+static void run_kernel(const char *name)
+{
+    enum { SOURCE = 1 << 17 };
+    static char text[SOURCE];
+    const char *root = getenv("TILEWRIGHT_SOURCE");
+    char path[1024];
+    struct tw_random random = {8};
+    struct pair *p = make_pair(1);
+
+    snprintf(path, sizeof path, "%s/src/kernels/%s", root != NULL ? root : ".", name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    load(p, name, text, fread(text, 1, sizeof text, f));
+    fclose(f);
+    for (unsigned i = 0; i < TW_DATA_BYTES; i++)
+        p->slow.memory[TW_WINDOW_OWN][i] = p->fast.memory[TW_WINDOW_OWN][i] = (uint8_t)tw_random_u64(&random);
+    for (int life = 0; life < 2; life++) {
+        tw_core_reset(p->slow.core);
+        tw_core_reset(p->fast.core);
+        for (unsigned i = 0; i < 4; i++)
+            set_word(p, TW_R_p0 + i, TW_DATA_OWN + 0x4000 * i);
+        set_word(p, TW_R_lr, AT_END);
+        run(p, &random, 1000);
+        assert_int_equal(p->fast.state, TW_CORE_DONE);
+    }
+    assert_true(p->with_memos > 3);
+    free_pair(p);
+}
+
+static void kernels(void **state)
+{
+    (void)state;
+    run_kernel("product_bf16.s");
+    run_kernel("product_int8.s");
+}
+
+/* What follows a loop that has been remembered breaks a rule: by a value that the loop has not landed yet, by one that
+ * it still reads. */
+static void verdicts(void **state)
+{
+    static const char *const behind[][2] = {{"add r8, r7, r2\n", "before its value has landed"},
+                                            {"nop\n add r8, r7, r2\n", NULL},
+                                            {"mova r7, #5\n", "an earlier operation's result lands"},
+                                            {"st r1, [p2, #0]\n", "not a multiple of 4"}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        char text[1024];
+        struct tw_random random = {i};
+        struct pair *p = make_pair(1);
+        int size = snprintf(
+            text, sizeof text,
+            ".foreign\n.text\n movxm r0, #200\n movxm p1, #loop\n movxm p2, #0x70002\n mova r1, #0\n movx r2, #3\n"
+            " nop\n nop\n.align 16\nloop:\n jnzd r0, r0, p1\n add r1, r1, r2\n nop\n nop\n"
+            " nop\n mul r7, r1, r2\n %s nop\n nop\n done\n",
+            behind[i][0]);
+        load(p, "loop", text, (size_t)size);
+        run(p, &random, 10000);
+        if (behind[i][1] == NULL && p->fast.state != TW_CORE_DONE)
+            fail_msg("%s", p->fast.err.text);
+        if (behind[i][1] != NULL && (p->fast.state != TW_CORE_FAILED || strstr(p->fast.err.text, behind[i][1]) == NULL))
+            fail_msg("%s: '%s'", behind[i][0], p->fast.err.text);
+        assert_true(p->with_memos > 3);
+        free_pair(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(kernels),
+                                       cmocka_unit_test(verdicts)};
     return cmocka_run_group_tests_name("core memos", tests, NULL, NULL);
 }
