@@ -77,11 +77,12 @@ enum { WORD_BYTES = 4, GRANULE_WORDS = 4 };
 /* Notes the accesses to the banks of a core tile: one for each 128 bits, when the first word of them is moved. */
 static void use_banks(struct tw_dma_engine *e, const struct tw_address_run *run, const uint64_t *cycles)
 {
-    for (uint32_t i = 0; i < run->words; i++) {
-        uint64_t granule = (run->address + i) / GRANULE_WORDS;
+    for (uint32_t i = 0; i < run->words;) {
+        uint64_t word = run->address + i, granule = word / GRANULE_WORDS;
         if (granule != e->granule)
-            tw_bank_use(e->tile, (uint32_t)(run->address + i) * WORD_BYTES, cycles[i]);
+            tw_bank_use(e->tile, (uint32_t)word * WORD_BYTES, cycles[i]);
         e->granule = granule;
+        i += GRANULE_WORDS - (uint32_t)(word % GRANULE_WORDS);
     }
 }
 
