@@ -149,6 +149,15 @@ static const char *last_of(const json_t *trace, const char *process, char name[8
     return name;
 }
 
+/* What a core was busy with and what it waited for are all its time. */
+static uint64_t time_of(const struct tw_tile_counts *c)
+{
+    uint64_t cycles = c->bundles + c->bank_stalls;
+    for (int i = 0; i < TW_STALLS; i++)
+        cycles += c->stalls[i];
+    return cycles;
+}
+
 /* Four cores that stand still, each for another reason, one that is done and one that was disabled. */
 static void what_cores_wait_for(void **state)
 {
@@ -188,12 +197,21 @@ static void what_cores_wait_for(void **state)
     json_t *trace = trace_read(text);
     for (size_t i = 0; i < 6; i++)
         assert_string_equal(last_of(trace, names[i], name), ends[i]);
+    static const enum tw_stall stalls[4] = {TW_STALL_STREAM, TW_STALL_STREAM, TW_STALL_CASCADE, TW_STALL_CASCADE};
+    for (size_t i = 0; i < 4; i++) {
+        struct tw_tile_counts counts;
+        assert_int_equal(tw_array_counts(b.board->array, places[i][0], places[i][1], &counts), 0);
+        assert_true(counts.stalls[stalls[i]] > 3000);
+        assert_int_equal(time_of(&counts), 4000);
+    }
     for (size_t i = 4; i < 6; i++) {
         size_t at = 0;
         const json_t *run = trace_next(trace, trace_place(trace, names[i], "core"), &at);
         struct tw_tile_counts counts;
         assert_int_equal(tw_array_counts(b.board->array, places[i][0], places[i][1], &counts), 0);
         assert_int_equal(trace_number(run, "bundles"), counts.bundles);
+        /* After `done` the pipeline empties. */
+        assert_in_range(trace_end(run) - (int64_t)time_of(&counts) * 1000, 0, i == 4 ? 7 * 1000 : 0);
         assert_null(json_object_get(json_object_get(run, "args"), "unfinished"));
         assert_in_range(trace_end(run), i == 4 ? 1 : 3000 * 1000, i == 4 ? 100 * 1000 : 3600 * 1000);
     }
