@@ -6,8 +6,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* About 20 microseconds of polling before a worker sleeps: longer than the gap between two operations of a graph. */
-#define SPINS 2000
+/*
+ * About 200 microseconds of polling before a worker sleeps: longer than the gap between two operations of a graph, and
+ * than what the emulated array does between two turns of its cores. To wake one that sleeps costs half of a short loop.
+ * The caller polls less: the one that it waits for may need its processor.
+ */
+#define SPINS_OF_WORKER 20000
+#define SPINS_OF_CALLER 4000
 
 struct worker {
     struct tw_pool *pool;
@@ -63,7 +68,7 @@ static void take_tasks(struct tw_pool *pool, unsigned number)
 
 static void wait_for_round(struct tw_pool *pool, unsigned seen)
 {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < SPINS_OF_WORKER; i++) {
         if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen)
             return;
         pause_cpu();
@@ -107,7 +112,7 @@ static void begin_round(struct tw_pool *pool)
 
 static void end_round(struct tw_pool *pool)
 {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < SPINS_OF_CALLER; i++) {
         if (atomic_load_explicit(&pool->pending, memory_order_acquire) == 0)
             return;
         pause_cpu();

@@ -39,7 +39,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* Whether the core used a bank of one of its windows in the cycle in which DMA did. */
 static int meets(struct tw_bank_share *other, uint32_t used, uint64_t cycle)
 {
-    return other != NULL && used != 0 && cycle <= other->dma_last && (used & banks_at(other->dma, cycle)) != 0;
+    return other != NULL && cycle <= other->dma_last && (used & banks_at(other->dma, cycle)) != 0;
 }
 
 /* Conflicts of the core in all of its windows. */
@@ -49,8 +49,12 @@ static uint64_t conflicts_of(struct tw_bank_share *own, struct tw_bank_share *co
     uint64_t n = 0;
     for (uint64_t cycle = from; cycle < to; cycle++) {
         uint32_t used = banks_at(own->core, cycle);
-        for (unsigned w = 0; used != 0; w++, used >>= BANKS_OF_WINDOW)
-            n += (uint64_t)meets(others[w], used & BANKS_MASK, cycle);
+        while (used != 0) {
+            unsigned w = (unsigned)__builtin_ctz(used) / BANKS_OF_WINDOW;
+            uint32_t of_window = used & (uint32_t)BANKS_MASK << w * BANKS_OF_WINDOW;
+            n += (uint64_t)meets(others[w], of_window >> w * BANKS_OF_WINDOW, cycle);
+            used -= of_window;
+        }
     }
     return n;
 }

@@ -268,15 +268,16 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
     struct tw_core_seat *seat = &tile->seat;
     if (!tw_core_seat_is_running(seat))
         return;
-    tw_bank_compare(array, tile);
     if (seat->asks) {
+        tw_bank_compare(array, tile);
         uint64_t asked = tw_core_request(seat->core)->cycle;
         if (asked > array->now) {
             tw_array_wake(array, seat->actor, asked);
             return;
         }
-        if (!handle_request(array, tile))
-            return;
+        if (handle_request(array, tile))
+            tw_array_wake(array, seat->actor, tw_core_clock(seat->core)); /* others answered by then go along */
+        return;
     }
     uint64_t clock = tw_core_clock(seat->core);
     if (!seat->ran && clock > array->now + array->options.run_ahead) {

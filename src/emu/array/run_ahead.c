@@ -12,6 +12,7 @@ enum { CORES_MAX = TW_NPU1_COLUMNS * TW_NPU1_ROWS };
 _Static_assert(CORES_MAX <= 64, "a bit for each tile");
 
 struct batch {
+    struct tw_array *array;
     struct tw_core_seat *seats[CORES_MAX];
     unsigned n;
 };
@@ -40,6 +41,7 @@ static void simulate_near(void *arg, size_t index, unsigned worker)
     const struct batch *b = arg;
     struct tw_core_seat *seat = b->seats[index];
     (void)worker;
+    tw_bank_compare(b->array, &b->array->tiles[seat->actor / TW_ACTORS]); /* writes its own tile's counts alone */
     seat->reason.code = 0;
     seat->outcome = tw_core_run_near(seat->core, seat->limit, &seat->reason);
     seat->ran = 1;
@@ -91,7 +93,7 @@ static uint64_t memories_of(const struct tw_array *a, const struct tw_core_seat 
 /* Takes cores that have no memory in common out of those that are left. */
 static struct batch take_group(const struct tw_array *a, struct batch *left)
 {
-    struct batch group = {.n = 0}, others = {.n = 0};
+    struct batch group = {.array = left->array}, others = {.array = left->array};
     uint64_t memories = 0;
     for (unsigned i = 0; i < left->n; i++) {
         uint64_t own = memories_of(a, left->seats[i]);
@@ -107,7 +109,7 @@ static struct batch take_group(const struct tw_array *a, struct batch *left)
 /* Those that stopped where they are about to leave their own memories. */
 static struct batch find_stopped(const struct batch *b)
 {
-    struct batch stopped = {.n = 0};
+    struct batch stopped = {.array = b->array};
     for (unsigned i = 0; i < b->n; i++)
         if (b->seats[i]->outcome == TW_CORE_RUNNING && tw_core_clock(b->seats[i]->core) < b->seats[i]->limit)
             stopped.seats[stopped.n++] = b->seats[i];
@@ -116,7 +118,7 @@ static struct batch find_stopped(const struct batch *b)
 
 void tw_core_seats_run(struct tw_array *array, struct tw_tile *tile)
 {
-    struct batch b = {.n = 0};
+    struct batch b = {.array = array};
     uint64_t act;
     add(array, &b, &tile->seat, array->now);
     for (unsigned i = 0; i < array->n_tiles; i++)
