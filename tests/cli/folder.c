@@ -33,6 +33,22 @@ void folder_remove(const struct folder *f)
     assert_int_equal(nftw(f->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+int folder_set_up(void **state)
+{
+    struct folder *f = malloc(sizeof *f);
+    assert_non_null(f);
+    folder_create(f);
+    *state = f;
+    return 0;
+}
+
+int folder_tear_down(void **state)
+{
+    folder_remove(*state);
+    free(*state);
+    return 0;
+}
+
 void folder_path(const struct folder *f, const char *name, char path[2 * FOLDER_PATH])
 {
     snprintf(path, (size_t)2 * FOLDER_PATH, "%s/%s", f->path, name);

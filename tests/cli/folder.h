@@ -13,6 +13,10 @@ struct folder {
 void folder_create(struct folder *f);
 void folder_remove(const struct folder *f);
 
+/* Fixtures of cmocka: *state is such a folder for the test. */
+int folder_set_up(void **state);
+int folder_tear_down(void **state);
+
 /* f/name in one of the caller's buffers. */
 void folder_path(const struct folder *f, const char *name, char path[2 * FOLDER_PATH]);
 

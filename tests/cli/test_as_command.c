@@ -14,22 +14,6 @@
 
 static const struct streams caught = {NULL, NULL};
 
-static int set_up(void **state)
-{
-    struct folder *f = malloc(sizeof *f);
-    assert_non_null(f);
-    folder_create(f);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static void put(const struct folder *f, const char *name, const char *text)
 {
     folder_put(f, name, text, strlen(text));
@@ -328,18 +312,18 @@ static void usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(writes_elf, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(writes_raw, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(writes_nothing_after_an_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(programs_of_many_cores, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reads_out_of_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(streams_and_devices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(includes_and_traces, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(foreign_code, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(standard_input, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lists, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(json, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(usage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(writes_elf, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(writes_raw, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(writes_nothing_after_an_error, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(programs_of_many_cores, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(reads_out_of_time, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(streams_and_devices, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(includes_and_traces, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(foreign_code, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(standard_input, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(lists, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(json, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(usage, folder_set_up, folder_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,22 +14,6 @@
 
 static const struct streams caught = {NULL, NULL};
 
-static int set_up(void **state)
-{
-    struct folder *scratch = malloc(sizeof *scratch);
-    assert_non_null(scratch);
-    folder_create(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static size_t count_lines(const char *text)
 {
     size_t n = 0;
@@ -184,5 +168,5 @@ int main(void)
         cmocka_unit_test(no_such_model),
         cmocka_unit_test(lost_output),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

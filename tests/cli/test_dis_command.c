@@ -22,22 +22,6 @@ static const struct streams caught = {NULL, NULL};
 static const unsigned char good[] = {0x01, 0, 0x95, 0, 0, 0x04, 0, 0, 0x09, 0, 0, 0, 0x01, 0, 0x01, 0};
 static const unsigned char bad[] = {0x01, 0, 0x19, 0xff, 0xff, 0xff, 0x01, 0};
 
-static int set_up(void **state)
-{
-    struct folder *f = malloc(sizeof *f);
-    assert_non_null(f);
-    folder_create(f);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static struct finished run_on(const struct folder *f, const void *data, size_t size, const char *option)
 {
     char path[2 * FOLDER_PATH];
@@ -313,7 +297,7 @@ static void wrong_files_are_failures(void **state)
     assert_failed(run_on_made(f, &m, "--json"), 1, "machine 62");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
 
 int main(void)
 {

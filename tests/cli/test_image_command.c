@@ -21,22 +21,6 @@
 
 static const struct streams caught = {NULL, NULL};
 
-static int set_up(void **state)
-{
-    struct folder *f = malloc(sizeof *f);
-    assert_non_null(f);
-    folder_create(f);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    folder_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static void has_line(const char *text, const char *line)
 {
     if (strstr(text, line) == NULL)
@@ -257,12 +241,12 @@ static void help_fits_a_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(configuration_down_to_fields, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(control_code_in_all_forms, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(elf_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(texts_are_made_harmless, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(failures, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(help_fits_a_screen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(configuration_down_to_fields, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(control_code_in_all_forms, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(elf_files, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(texts_are_made_harmless, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(failures, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(help_fits_a_screen, folder_set_up, folder_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
