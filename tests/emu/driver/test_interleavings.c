@@ -17,7 +17,7 @@ enum { FILES = 2, CONTEXTS = 4, COMMANDS = 3, STEPS = 40, LIVES = 200 };
 struct seat {
     int used;
     struct rig_context context;
-    struct rig_buffer commands[COMMANDS];
+    struct rig_buffer commands[COMMANDS], out; /* contexts run side by side: no two write the same buffer */
     int busy[COMMANDS]; /* submitted and not waited for */
     uint64_t sequences[COMMANDS];
     uint64_t last;
@@ -27,7 +27,7 @@ struct file {
     struct rig rig;
     int open;
     struct seat seats[CONTEXTS];
-    struct rig_buffer codes[4], out;
+    struct rig_buffer codes[4];
 };
 
 struct life {
@@ -48,23 +48,28 @@ static void open_file(struct life *l, struct file *f)
     memset(f, 0, sizeof *f);
     rig_second(&f->rig, &l->owner);
     f->open = 1;
-    f->out = rig_buffer(&f->rig, TW_XDNA_SHARE, 4096);
     for (unsigned i = 0; i < 4; i++)
         f->codes[i] = rig_code(&f->rig, actions[i], 3000);
+}
+
+static void unmap_seat(const struct rig *rig, struct seat *s)
+{
+    for (unsigned k = 0; k < COMMANDS; k++)
+        rig_unmap(rig, &s->commands[k]);
+    rig_unmap(rig, &s->out);
 }
 
 static void close_file(struct file *f)
 {
     struct rig rig = f->rig;
     for (unsigned i = 0; i < CONTEXTS; i++)
-        for (unsigned k = 0; k < COMMANDS && f->seats[i].used; k++)
-            rig_unmap(&rig, &f->seats[i].commands[k]);
-    rig_unmap(&rig, &f->out);
+        if (f->seats[i].used)
+            unmap_seat(&rig, &f->seats[i]);
     rig_free(&rig);
     f->open = 0;
 }
 
-static void create(struct life *l, struct file *f, struct seat *s)
+static void create(struct file *f, struct seat *s)
 {
     struct tw_xdna_create_context made;
     int r = rig_try_context(&f->rig, 8, &made);
@@ -81,7 +86,7 @@ static void create(struct life *l, struct file *f, struct seat *s)
     assert_int_equal(rig_config(&f->rig, made.handle, &cus, 16), 0);
     for (unsigned k = 0; k < COMMANDS; k++)
         s->commands[k] = rig_buffer(&f->rig, TW_XDNA_COMMAND, 4096);
-    (void)l;
+    s->out = rig_buffer(&f->rig, TW_XDNA_SHARE, 4096);
 }
 
 static void collect(struct life *l, struct file *f, struct seat *s, unsigned k)
@@ -102,16 +107,16 @@ static void submit(struct life *l, struct file *f, struct seat *s)
 {
     unsigned k = pick(l, COMMANDS);
     collect(l, f, s, k);
-    rig_packet(&s->commands[k], &f->codes[pick(l, 4)], &f->out, 1);
-    assert_int_equal(rig_submit(&f->rig, s->context.handle, &s->commands[k], &f->out.handle, 1, &s->sequences[k]), 0);
+    rig_packet(&s->commands[k], &f->codes[pick(l, 4)], &s->out, 1);
+    assert_int_equal(rig_submit(&f->rig, s->context.handle, &s->commands[k], &s->out.handle, 1, &s->sequences[k]), 0);
     s->busy[k] = 1;
 }
 
 static void destroy(struct file *f, struct seat *s)
 {
     assert_int_equal(rig_destroy(&f->rig, s->context.handle), 0);
-    for (unsigned k = 0; k < COMMANDS; k++)
-        rig_unmap(&f->rig, &s->commands[k]);
+    unmap_seat(&f->rig, s);
+    rig_close_buffer(&f->rig, s->out.handle);
     rig_close_buffer(&f->rig, s->context.pdi.handle);
     s->used = 0;
 }
@@ -132,7 +137,7 @@ static void step(struct life *l)
     else if (what == 3)
         tw_emu_driver_event(l->owner.driver, TW_EMU_HANG);
     else if (!s->used)
-        create(l, f, s);
+        create(f, s);
     else if (what == 4)
         destroy(f, s);
     else if (what < 8)
