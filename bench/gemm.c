@@ -20,10 +20,10 @@
 enum { PEAK = 128 * 16 /* multiplications a cycle */ };
 
 static const struct tw_overlay_size sizes[] = {
-    {4224, 4032, 4224, 0, TW_OVERLAY_PACKED}, {1536, 1280, 1280, 0, TW_OVERLAY_PACKED},
-    {1536, 1280, 5120, 0, TW_OVERLAY_PACKED}, {1536, 5120, 1280, 0, TW_OVERLAY_PACKED},
-    {1536, 64, 1536, 1, TW_OVERLAY_PACKED},   {1536, 1536, 64, 0, TW_OVERLAY_PACKED},
-    {1500, 512, 2048, 0, TW_OVERLAY_PACKED},  {512, 512, 512, 0, TW_OVERLAY_PACKED},
+    {4224, 4032, 4224, 0, TW_OVERLAY_PACKED, 0}, {1536, 1280, 1280, 0, TW_OVERLAY_PACKED, 0},
+    {1536, 1280, 5120, 0, TW_OVERLAY_PACKED, 0}, {1536, 5120, 1280, 0, TW_OVERLAY_PACKED, 0},
+    {1536, 64, 1536, 1, TW_OVERLAY_PACKED, 0},   {1536, 1536, 64, 0, TW_OVERLAY_PACKED, 0},
+    {1500, 512, 2048, 0, TW_OVERLAY_PACKED, 0},  {512, 512, 512, 0, TW_OVERLAY_PACKED, 0},
 };
 
 struct bench {
@@ -115,9 +115,12 @@ int main(int argc, char **argv)
     printf("image of %zu bytes in %.1f ms\n", size, 1e3 * (tw_seconds() - before));
     const struct tw_view view = {.data = pdi, .size = size, .file = "overlay"};
     if (argc == 5) {
-        const struct tw_overlay_size one = {(uint32_t)strtoul(argv[1], NULL, 10), (uint32_t)strtoul(argv[2], NULL, 10),
-                                            (uint32_t)strtoul(argv[3], NULL, 10), strcmp(argv[4], "bf16") == 0,
-                                            TW_OVERLAY_PACKED};
+        const struct tw_overlay_size one = {(uint32_t)strtoul(argv[1], NULL, 10),
+                                            (uint32_t)strtoul(argv[2], NULL, 10),
+                                            (uint32_t)strtoul(argv[3], NULL, 10),
+                                            strcmp(argv[4], "bf16") == 0,
+                                            TW_OVERLAY_PACKED,
+                                            0};
         run(&view, &one);
     } else {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)

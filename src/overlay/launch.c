@@ -138,6 +138,8 @@ static int check(const struct tw_overlay_product *p, struct tw_error *err)
     const uint64_t row_c = (uint64_t)p->ldc * (s->size.bf16_out ? 2 : 4) / 4;
     const uint64_t places = p->a.offset | p->b.offset | p->c.offset | p->headers.offset;
 
+    if (s->size.addend)
+        return tw_fail(err, TW_E_UNSUPPORTED, "the overlay does not add a matrix to a product yet");
     if (p->lda % 2 != 0 || p->lda < tw_overlay_depth(s))
         return tw_fail(err, TW_E_SHAPE,
                        "rows of A are %u numbers apart; the overlay reads an even number of %u or more", p->lda,

@@ -24,9 +24,11 @@ struct tw_overlay_place {
 struct tw_overlay_product {
     struct tw_overlay_shape shape;
     struct tw_overlay_place a, b, c, headers;
-    uint32_t lda; /* numbers from one row of A to the next: even, at least tw_overlay_depth */
-    uint32_t ldb; /* the same of B's rows or columns, unless it is packed */
-    uint32_t ldc; /* the same of C: even if it is bf16, at least tw_overlay_width */
+    struct tw_overlay_place d; /* only with an addend; not in the memory of C */
+    uint32_t lda;              /* numbers from one row of A to the next: even, at least tw_overlay_depth */
+    uint32_t ldb;              /* the same of B's rows or columns, unless it is packed */
+    uint32_t ldc;              /* the same of C: even if it is bf16, at least tw_overlay_width */
+    uint32_t ldd;              /* the same of D, at least tw_overlay_width */
     /* b as the shape's order says; headers as tw_overlay_write_headers made them. */
 };
 
@@ -36,7 +38,7 @@ void tw_overlay_launch_free(struct tw_overlay_launch *launch);
 
 /*
  * Appends a product. It begins when those before are complete. Fails with TW_E_SHAPE for row lengths that are too small
- * or odd, TW_E_ARGUMENT for a place that is not aligned; then the launch is as before.
+ * or odd, TW_E_ARGUMENT for a place that is not aligned, TW_E_UNSUPPORTED for an addend; then the launch is as before.
  */
 int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *product,
                        struct tw_error *err);

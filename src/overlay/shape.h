@@ -12,11 +12,12 @@
  */
 enum tw_overlay_order { TW_OVERLAY_PACKED, TW_OVERLAY_BY_ROWS, TW_OVERLAY_BY_COLUMNS };
 
-/* C[rows x columns] = A[rows x depth] * B[depth x columns] */
+/* C[rows x columns] = A[rows x depth] * B[depth x columns], or that and D[rows x columns] */
 struct tw_overlay_size {
     uint32_t rows, depth, columns;
     int bf16_out;                /* C in bf16 instead of fp32 */
     enum tw_overlay_order order; /* of B */
+    int addend;                  /* D, in fp32, is added at the end: after bias and GELU, before C is rounded */
 };
 
 /* Sides that the overlay takes; larger products are to be cut by the caller. */

@@ -96,7 +96,7 @@ void multiply_make(struct multiply *x, struct device *d, struct tw_random *rando
                    uint32_t columns, const struct multiply_options *options)
 {
     struct tw_overlay_product *p = &x->product;
-    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0, options->order};
+    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0, options->order, 0};
 
     memset(x, 0, sizeof *x);
     x->flags = options->flags;

@@ -92,9 +92,9 @@ static void shapes_fit(void **state)
     (void)state;
     for (unsigned i = 0; i < 3000; i++) {
         const struct tw_overlay_size size = {
-            (uint32_t)tw_random_range(&random, 1, 5000), (uint32_t)tw_random_range(&random, 1, 9000),
-            (uint32_t)tw_random_range(&random, 1, 5000), (int)tw_random_range(&random, 0, 1),
-            (enum tw_overlay_order)tw_random_range(&random, 0, 2)};
+            (uint32_t)tw_random_range(&random, 1, 5000),           (uint32_t)tw_random_range(&random, 1, 9000),
+            (uint32_t)tw_random_range(&random, 1, 5000),           (int)tw_random_range(&random, 0, 1),
+            (enum tw_overlay_order)tw_random_range(&random, 0, 2), 0};
         struct tw_overlay_shape s;
         uint32_t blocks = 0;
 
@@ -115,12 +115,12 @@ static void shapes_fit(void **state)
 
 static void wrong_shapes_are_refused(void **state)
 {
-    static const struct tw_overlay_size wrong[] = {{0, 1, 1, 0, 0},
-                                                   {1, 0, 1, 0, 0},
-                                                   {1, 1, 0, 0, 0},
-                                                   {TW_OVERLAY_SIDE_MAX + 1, 1, 1, 0, 0},
-                                                   {1, UINT32_MAX, 1, 0, 0}};
-    static const struct tw_overlay_size right = {1, 1, 1, 0, 0};
+    static const struct tw_overlay_size wrong[] = {{0, 1, 1, 0, 0, 0},
+                                                   {1, 0, 1, 0, 0, 0},
+                                                   {1, 1, 0, 0, 0, 0},
+                                                   {TW_OVERLAY_SIDE_MAX + 1, 1, 1, 0, 0, 0},
+                                                   {1, UINT32_MAX, 1, 0, 0, 0}};
+    static const struct tw_overlay_size right = {1, 1, 1, 0, 0, 0};
     struct tw_overlay_shape s;
     struct tw_error err;
 
@@ -134,7 +134,7 @@ static void wrong_shapes_are_refused(void **state)
 
 static void wrong_products_are_refused(void **state)
 {
-    static const struct tw_overlay_size size = {100, 100, 100, 0, 0};
+    static const struct tw_overlay_size size = {100, 100, 100, 0, 0, 0};
     struct tw_overlay_launch *launch;
     struct tw_overlay_product right = {0}, p;
     struct tw_error err;
@@ -179,7 +179,7 @@ static void wrong_products_are_refused(void **state)
 /* Number (k, j) in block k / 32 of core column j / n: tiles of 8 x 4, k first. */
 static void b_is_packed_in_the_order_of_its_stream(void **state)
 {
-    static const struct tw_overlay_size size = {1, 50, 100, 0, 0};
+    static const struct tw_overlay_size size = {1, 50, 100, 0, 0, 0};
     struct tw_overlay_shape s;
     static uint16_t b[50 * 100];
 
@@ -204,7 +204,7 @@ static void b_is_packed_in_the_order_of_its_stream(void **state)
 
 static void headers_say_what_a_job_is(void **state)
 {
-    static const struct tw_overlay_size size = {1, 50, 70, 1, 0};
+    static const struct tw_overlay_size size = {1, 50, 70, 1, 0, 0};
     struct tw_overlay_shape s;
     float bias[70];
 
