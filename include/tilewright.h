@@ -185,6 +185,23 @@ int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err);
 /* Both. */
 int tw_job_run(struct tw_job *job, struct tw_error *err);
 
+/* What the emulated NPU did for a job or a chain. All figures are modelled: none was measured on a chip. */
+struct tw_modelled {
+    uint64_t cycles;        /* of the array's clock, from having the command to the end of its last operation */
+    uint64_t launch_cycles; /* of these, before the first operation of control code and after the last wait */
+    uint64_t wait_cycles;   /* of these, waiting for the array; what is left is control code */
+    uint64_t read_bytes, write_bytes; /* of the host's memory */
+    const char *bound; /* what took the most time: "launch", "control code", "DDR", "stream", "core" or "locks" */
+};
+
+/*
+ * The figures of the last run of a job, which tw_job_wait has told to be complete; of a chain the sums, with the bound
+ * of the job that took the most cycles. Fails with TW_E_UNSUPPORTED on silicon, TW_E_STATE when the job was not
+ * submitted itself, has not completed yet or failed, or TW_E_LIMIT when the wait came after so many later commands
+ * (256) of its context that its figures are gone.
+ */
+int tw_job_modelled(const struct tw_job *job, struct tw_modelled *modelled, struct tw_error *err);
+
 /* After a chain failed: which of its jobs did, from 0 on; -1: not known. */
 int tw_job_failed_part(const struct tw_job *job);
 

@@ -102,3 +102,18 @@ int tw_emulated_unlisted(struct tw_emulated *machine, int fd, uint32_t context, 
 {
     return tw_emu_driver_unlisted(machine->driver, fd, context, sequence);
 }
+
+int tw_emulated_modelled(struct tw_emulated *machine, int fd, uint32_t context, uint64_t sequence,
+                         struct tw_modelled *modelled)
+{
+    struct tw_emu_figures f;
+    if (!tw_emu_driver_figures(machine->driver, fd, context, sequence, &f))
+        return 0;
+    *modelled = (struct tw_modelled){.cycles = f.cycles,
+                                     .launch_cycles = f.launch_cycles,
+                                     .wait_cycles = f.wait_cycles,
+                                     .read_bytes = f.read_bytes,
+                                     .write_bytes = f.write_bytes,
+                                     .bound = f.bound};
+    return 1;
+}

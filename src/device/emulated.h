@@ -24,4 +24,8 @@ void tw_emulated_last_words(struct tw_emulated *machine, char text[TW_LAST_WORDS
  * list; which the real driver cannot tell. */
 int tw_emulated_unlisted(struct tw_emulated *machine, int fd, uint32_t context, uint64_t sequence);
 
+/* The figures of such a command; returns 0 when they are not known (any more). */
+int tw_emulated_modelled(struct tw_emulated *machine, int fd, uint32_t context, uint64_t sequence,
+                         struct tw_modelled *modelled);
+
 #endif

@@ -1,5 +1,6 @@
 #include "device/job.h"
 
+#include "device/emulated.h"
 #include "device/wait.h"
 
 #include <stdlib.h>
@@ -146,8 +147,11 @@ uint32_t tw_job_write_launch(struct tw_job *job)
 static void set_running(struct tw_job *job, int running)
 {
     job->state = running ? TW_JOB_SUBMITTED : TW_JOB_IDLE;
-    for (unsigned i = 0; i < job->n_parts; i++)
+    job->completed = 0;
+    for (unsigned i = 0; i < job->n_parts; i++) {
         job->parts[i]->state = running ? TW_JOB_PART : TW_JOB_IDLE;
+        job->parts[i]->completed = 0;
+    }
 }
 
 static int check_idle(const struct tw_job *job, struct tw_error *err)
@@ -189,6 +193,33 @@ static int failed_part(const struct tw_job *job, int code)
     return index < job->n_parts ? (int)index : -1;
 }
 
+/* At once, because the emulated driver knows them for a while only. */
+static void keep_figures(struct tw_job *job)
+{
+    const struct tw_device *device = job->context->device;
+    job->modelled.bound = NULL;
+    if (device->emulated != NULL)
+        tw_emulated_modelled(device->emulated, device->file.fd, job->context->handle, job->sequence, &job->modelled);
+}
+
+int tw_job_modelled(const struct tw_job *job, struct tw_modelled *modelled, struct tw_error *err)
+{
+    *modelled = (struct tw_modelled){0};
+    if (job->context->device->emulated == NULL)
+        return tw_fail(err, TW_E_UNSUPPORTED,
+                       "cycles are modelled by the emulator only; measure the time of a job on this NPU");
+    if (!job->completed)
+        return tw_fail(err, TW_E_STATE, "%s",
+                       job->state == TW_JOB_PART ? "the job is part of a chain; ask that for its modelled cycles"
+                                                 : "modelled cycles are known of a job that was run and has completed");
+    if (job->modelled.bound == NULL)
+        return tw_fail(err, TW_E_LIMIT,
+                       "the modelled cycles of the job are forgotten, because many later commands of its context ended "
+                       "before it was waited for; wait for it sooner");
+    *modelled = job->modelled;
+    return TW_OK;
+}
+
 int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err)
 {
     if (job->state != TW_JOB_SUBMITTED)
@@ -203,6 +234,9 @@ int tw_job_wait(struct tw_job *job, int ms, struct tw_error *err)
         code = tw_end_of_command(job->context, job->sequence,
                                  atomic_load_explicit(tw_job_header(job), memory_order_acquire), err);
     job->failed_part = failed_part(job, code);
+    job->completed = code == 0;
+    if (code == 0)
+        keep_figures(job);
     return code;
 }
 

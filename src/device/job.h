@@ -17,6 +17,8 @@ struct tw_job {
     enum tw_job_state state;
     int failed_part;
     uint64_t sequence;
+    int completed;               /* its last submission did */
+    struct tw_modelled modelled; /* of that, on the emulator; bound NULL: not known */
     /* A launch. */
     unsigned program;
     struct tw_control control;

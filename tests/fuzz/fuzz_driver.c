@@ -77,7 +77,7 @@ static int run(void *context, const struct tw_emu_work *work, struct tw_emu_resu
     const struct tw_host_memory *host = context;
     unsigned what = work->code_bytes > 0 ? work->code[0] % 4 : 0;
     result->end = what == 3 ? TW_EMU_HUNG : what == 2 ? TW_EMU_FAILED : TW_EMU_DONE;
-    result->cycles = work->code_bytes * 1000;
+    result->figures.cycles = work->code_bytes * 1000;
     result->status = 1;
     for (size_t i = 0; i < work->n_buffers; i++) {
         unsigned char *p = host->find(host->arg, work->buffers[i] + HOST_OFFSET, work->code_bytes, 1);

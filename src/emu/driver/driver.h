@@ -47,11 +47,18 @@ struct tw_emu_work {
 
 enum tw_emu_end { TW_EMU_DONE, TW_EMU_FAILED, TW_EMU_HUNG };
 
+/* What a command did, modelled; of a chain the sums, and what bounds the part that took most. */
+struct tw_emu_figures {
+    uint64_t cycles, launch_cycles, wait_cycles; /* as in struct tw_command_report */
+    uint64_t read_bytes, write_bytes;            /* of the host's memory */
+    const char *bound;                           /* of tw_bound_names; NULL: not known */
+};
+
 struct tw_emu_result {
     enum tw_emu_end end;
     uint32_t status; /* the firmware's, of TW_EMU_FAILED */
-    uint64_t cycles;
-    int loaded; /* its program had to be loaded first */
+    int loaded;      /* its program had to be loaded first */
+    struct tw_emu_figures figures;
 };
 
 /*
@@ -117,6 +124,14 @@ void tw_emu_driver_event(struct tw_emu_driver *driver, enum tw_emu_event event);
  * lists. The real driver cannot tell: to it, such a command hangs. Of each context the last such command is known.
  */
 int tw_emu_driver_unlisted(struct tw_emu_driver *driver, int fd, uint32_t context, uint64_t sequence);
+
+/*
+ * The figures of command number `sequence` of a context. Returns 0 when it has not completed, or so long ago that it is
+ * forgotten: of each context the last TW_EMU_FIGURES_KEPT are known.
+ */
+enum { TW_EMU_FIGURES_KEPT = 256 };
+int tw_emu_driver_figures(struct tw_emu_driver *driver, int fd, uint32_t context, uint64_t sequence,
+                          struct tw_emu_figures *figures);
 
 /* The latest moment that the device has come to, in nanoseconds of modelled time. */
 uint64_t tw_emu_driver_time(struct tw_emu_driver *driver);

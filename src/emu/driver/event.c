@@ -61,6 +61,22 @@ int tw_emu_driver_unlisted(struct tw_emu_driver *driver, int fd, uint32_t contex
     return unlisted;
 }
 
+int tw_emu_driver_figures(struct tw_emu_driver *driver, int fd, uint32_t context, uint64_t sequence,
+                          struct tw_emu_figures *figures)
+{
+    int known = 0;
+    pthread_mutex_lock(&driver->lock);
+    for (const struct tw_drv_context *c = driver->contexts; c != NULL; c = c->next) {
+        const struct tw_drv_done *done = &c->done[sequence % TW_EMU_FIGURES_KEPT];
+        if (c->file->fd != fd || c->handle != context || done->number != sequence + 1)
+            continue;
+        *figures = done->figures;
+        known = 1;
+    }
+    pthread_mutex_unlock(&driver->lock);
+    return known;
+}
+
 uint64_t tw_emu_driver_time(struct tw_emu_driver *driver)
 {
     uint64_t latest = 0;

@@ -61,7 +61,12 @@ static int run(void *context, const struct tw_emu_work *work, struct tw_emu_resu
     if (work->opcode != TW_KERNEL_SEQUENCE && work->opcode != TW_KERNEL_TRANSACTION)
         return no_such_opcode(work->opcode, result, err);
     int r = tw_firmware_run(context, &command, &report, err);
-    result->cycles = report.cycles;
+    result->figures = (struct tw_emu_figures){.cycles = report.cycles,
+                                              .launch_cycles = report.launch_cycles,
+                                              .wait_cycles = report.wait_cycles,
+                                              .read_bytes = report.usage.read_bytes,
+                                              .write_bytes = report.usage.write_bytes,
+                                              .bound = tw_bound_names[report.bound]};
     result->loaded = report.loaded;
     result->status = report.status;
     if (r == 0)

@@ -23,7 +23,9 @@ struct run {
     struct tw_emu_driver *driver;
     struct tw_drv_window window;
     struct tw_drv_slot slot;
-    uint64_t cycles, limit;
+    uint64_t limit;
+    struct tw_emu_figures figures; /* of its parts so far */
+    uint64_t longest;              /* cycles of one of them */
     uint64_t load_ns;
     enum tw_emu_end end;
     unsigned index; /* of the command that failed */
@@ -102,6 +104,20 @@ static enum tw_emu_end read_code(struct run *run, unsigned char **code, size_t *
     return TW_EMU_DONE;
 }
 
+static void add_figures(struct run *run, const struct tw_emu_figures *part)
+{
+    struct tw_emu_figures *sum = &run->figures;
+    if (sum->bound == NULL || part->cycles > run->longest) {
+        sum->bound = part->bound;
+        run->longest = part->cycles;
+    }
+    sum->cycles += part->cycles;
+    sum->launch_cycles += part->launch_cycles;
+    sum->wait_cycles += part->wait_cycles;
+    sum->read_bytes += part->read_bytes;
+    sum->write_bytes += part->write_bytes;
+}
+
 /* The one place where the lock is let go while a command runs. */
 static enum tw_emu_end run_firmware(struct run *run, int program, const unsigned char *code, size_t bytes)
 {
@@ -114,7 +130,7 @@ static enum tw_emu_end run_firmware(struct run *run, int program, const unsigned
         .code_bytes = bytes,
         .buffers = run->slot.buffers,
         .n_buffers = run->slot.n_buffers,
-        .limit = run->limit - run->cycles,
+        .limit = run->limit - run->figures.cycles,
     };
     struct tw_emu_result result = {.end = TW_EMU_HUNG};
     void *firmware = run->context->firmware;
@@ -123,7 +139,7 @@ static enum tw_emu_end run_firmware(struct run *run, int program, const unsigned
     pthread_mutex_unlock(&driver->lock);
     (void)driver->firmware.run(firmware, &work, &result, &run->err); /* how it ended is in the result */
     pthread_mutex_lock(&driver->lock);
-    run->cycles += result.cycles;
+    add_figures(run, &result.figures);
     run->load_ns += result.loaded ? TW_NS_PDI_LOAD : 0;
     if (tw_fault_count(driver->options.faults, TW_FAULT_BIT) > flipped)
         say(run, "bits of its results were flipped, a fault on purpose", result.status);
@@ -164,7 +180,7 @@ static enum tw_emu_end run_slots(struct run *run)
     for (unsigned i = 0; i < run->window.commands && end == TW_EMU_DONE && !run->job->aborted; i++) {
         run->index = i;
         end = run_slot(run, &at);
-        if (end == TW_EMU_DONE && run->cycles >= run->limit)
+        if (end == TW_EMU_DONE && run->figures.cycles >= run->limit)
             end = TW_EMU_HUNG;
     }
     return end;
@@ -242,6 +258,8 @@ static void complete(struct run *run)
 {
     uint64_t time = run->partition->time;
     if (run->end == TW_EMU_DONE) {
+        uint64_t sequence = run->job->sequence;
+        run->context->done[sequence % TW_EMU_FIGURES_KEPT] = (struct tw_drv_done){sequence + 1, run->figures};
         tw_drv_packet_set_state(run->job->command, TW_PACKET_COMPLETED);
     } else {
         tw_drv_packet_fail(run->job, run->index, TW_PACKET_ERROR);
@@ -254,7 +272,7 @@ static void complete(struct run *run)
 static void finish(struct run *run)
 {
     struct tw_drv_partition *p = run->partition;
-    uint64_t end = p->time + run->cycles * NS_OF_CYCLE + run->load_ns;
+    uint64_t end = p->time + run->figures.cycles * NS_OF_CYCLE + run->load_ns;
     int late = tw_drv_hang(p, run->job, run->end == TW_EMU_HUNG ? DRV_NEVER : end);
     if (run->job->aborted || (late && run->driver->options.hangs_for_ever))
         abort_job(run->job, p->time);

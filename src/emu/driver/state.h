@@ -94,6 +94,12 @@ struct tw_drv_cu {
     unsigned char *bytes; /* the PDI as the firmware read it */
 };
 
+/* A command that completed. */
+struct tw_drv_done {
+    uint64_t number; /* its sequence + 1; 0: none */
+    struct tw_emu_figures figures;
+};
+
 struct tw_drv_context {
     struct tw_drv_file *file;
     uint32_t handle, id; /* the driver's number, the firmware's */
@@ -114,10 +120,11 @@ struct tw_drv_context {
     uint64_t completions, errors, suspensions;
     struct tw_drv_view *views; /* of the running command */
     size_t n_views;
-    int reached_beyond;          /* the running command reached for memory that is in none of them */
-    int has_unlisted;            /* a command did, and failed */
-    uint64_t last_unlisted;      /* its number, the last one's */
-    struct tw_drv_context *next; /* of the device */
+    int reached_beyond;                           /* the running command reached for memory that is in none of them */
+    int has_unlisted;                             /* a command did, and failed */
+    uint64_t last_unlisted;                       /* its number, the last one's */
+    struct tw_drv_done done[TW_EMU_FIGURES_KEPT]; /* the last commands that completed, by number */
+    struct tw_drv_context *next;                  /* of the device */
 };
 
 /* Columns that belong together, with a thread of their own; contexts of equal columns share it in time. */

@@ -94,7 +94,7 @@ static void do_action(struct scripted *s, const struct tw_emu_work *work, struct
     uint32_t word = tw_load_u32(work->code + 4);
     int r = 0;
     result->end = TW_EMU_DONE;
-    result->cycles = 1000;
+    result->figures.cycles = 1000;
     switch ((enum action)tw_load_u32(work->code)) {
     case DO_NOTHING:
         break;
@@ -103,13 +103,13 @@ static void do_action(struct scripted *s, const struct tw_emu_work *work, struct
         break;
     case DO_WORK:
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-        result->cycles = (uint64_t)word * 1000;
+        result->figures.cycles = (uint64_t)word * 1000;
         break;
     case DO_GATE:
         pass_gate();
         break;
     case DO_TAKE:
-        result->cycles = (uint64_t)word * 1000;
+        result->figures.cycles = (uint64_t)word * 1000;
         break;
     case DO_FAIL:
         result->end = TW_EMU_FAILED;
