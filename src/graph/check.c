@@ -53,7 +53,8 @@ static int check_aliases(struct tw_graph *g, int32_t index)
         const struct tw_tensor *in = &g->tensors[op->in[i]];
         if (in->base != out->base || !tw_window_overlap(in, out))
             continue;
-        if (i == 0 && works_in_place(op->kind) && tw_window_same(in, out))
+        int may_be_same = (i == 0 && works_in_place(op->kind)) || (i == 3 && op->kind == TW_OP_PRODUCT);
+        if (may_be_same && tw_window_same(in, out))
             continue;
         return tw_graph_refuse_op(g, index, op, TW_E_ARGUMENT,
                                   "the output overlaps an operand that is still read; write to another tensor");
@@ -134,6 +135,24 @@ static int check_bound(struct tw_graph *g)
     return TW_OK;
 }
 
+/* Stretches the lives of temporaries as tw_graph_hold and tw_graph_hold_from want it. */
+static int apply_holds(struct tw_graph *g)
+{
+    for (tw_id id = 0; id < g->n_tensors; id++) {
+        struct tw_tensor *t = &g->tensors[id];
+        if (t->storage != TW_TEMP || t->first_use < 0)
+            continue;
+        int32_t from = t->hold_from < t->first_use ? t->hold_from : t->first_use;
+        int32_t last = t->hold > t->last_use ? t->hold : t->last_use;
+        if (last >= g->n_ops || (t->hold_from != INT32_MAX && t->hold_from >= g->n_ops))
+            return tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' is held at operation %d, but there are only %d",
+                                   t->name, last >= g->n_ops ? last : t->hold_from, g->n_ops);
+        t->first_use = from;
+        t->last_use = last;
+    }
+    return TW_OK;
+}
+
 static int check_all(struct tw_graph *g)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
@@ -142,6 +161,8 @@ static int check_all(struct tw_graph *g)
             return code;
     }
     int code = check_bound(g);
+    if (code == TW_OK)
+        code = apply_holds(g);
     return code == TW_OK ? tw_graph_plan(g) : code;
 }
 

@@ -36,12 +36,13 @@ struct tw_tensor {
     unsigned char *data;         /* bound tensors: the caller's memory, any alignment; others NULL */
     size_t bytes;                /* bound and temporary tensors: size of the memory */
     size_t place;                /* temporary tensors, after finish: offset in the executor's work area */
-    int32_t first_use, last_use; /* operation numbers, after finish; -1 when unused */
+    int32_t first_use, last_use; /* operation numbers, after finish, stretched by holds; -1 when unused */
+    int32_t hold_from, hold;     /* temporary tensors: set by tw_graph_hold_from and tw_graph_hold */
     char name[40];
 };
 
 enum tw_op_kind {
-    TW_OP_PRODUCT,    /* out = gelu?(scale * (a x b) + bias)  (+ out when accumulate) */
+    TW_OP_PRODUCT,    /* out = gelu?(scale * (a x b) + bias)  (+ addend, or + out when accumulate) */
     TW_OP_GELU,       /* out = x/2 * (1 + erf(x / sqrt 2)) */
     TW_OP_SCALE,      /* out = scale * x */
     TW_OP_ADD,        /* out = x + y; y may have 1 row and/or 1 batch, then it is repeated */
@@ -58,7 +59,8 @@ enum tw_op_kind {
 struct tw_op {
     enum tw_op_kind kind;
     tw_id out;
-    tw_id in[4]; /* unused ones are TW_NONE. PRODUCT: a, b, bias. LAYER_NORM: x, gain, shift. ATTENTION: q, k, v */
+    tw_id in[4]; /* unused ones are TW_NONE. PRODUCT: a, b, bias, addend. LAYER_NORM: x, gain, shift. ATTENTION: q, k,
+                    v */
     float scale;
     float eps;
     uint8_t gelu;
@@ -113,8 +115,7 @@ tw_id tw_graph_view(struct tw_graph *g, tw_id of, int64_t cols, int64_t rows, in
 /*
  * a: M rows of K, f32 (bf16 and f16 too). b: N rows of K of any type but i32, or with b_rows K rows of N (f32, f16 or
  * bf16). bias: 1 row of N, f32, or TW_NONE. out: M rows of N, f32, f16 or bf16. Batches: a and out agree; b agrees or
- * has
- * 1. Sums are kept in f32 at least, over all of K. With accumulate (out f32) the result is added to what out holds,
+ * has 1. Sums are kept in f32 at least, over all of K. With accumulate (out f32) the result is added to what out holds,
  * after GELU.
  */
 struct tw_product_options {
@@ -122,6 +123,12 @@ struct tw_product_options {
     int gelu, accumulate, b_rows;
 };
 int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options);
+/*
+ * The same, and `addend` is added after GELU and before rounding to out's type: f32, of out's shape, the very same
+ * window as out or none of its memory. TW_NONE: nothing is added. Not together with accumulate.
+ */
+int tw_graph_product_onto(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, tw_id addend,
+                          struct tw_product_options options);
 /*
  * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols. x, y and
  * out are f32, f16 or bf16, each on its own; gain and shift are 1 row of f32. Inside, numbers are f32.
@@ -153,10 +160,20 @@ int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v,
                        int32_t past);
 
 /*
+ * Keep the memory of temporary id (of its base, when it is a view) to itself for longer than its uses need, for
+ * executors that run several operations as one: until operation `op` has run, or already when operation `op` begins.
+ * op may be any operation that is in the list when it is finished; several holds add up. What is never used takes no
+ * memory all the same, and bound memory is nobody else's anyway. Return TW_OK, or a code that tw_graph_finish reports.
+ */
+int tw_graph_hold(struct tw_graph *g, tw_id id, int32_t op);
+int tw_graph_hold_from(struct tw_graph *g, tw_id id, int32_t op);
+
+/*
  * Checks the whole list (shapes, types, temporaries written before they are read, outputs that overlap an operand which
  * the operation still reads) and plans where temporary tensors lie. An output may be the very same window as x for
- * GELU, SCALE, ADD, LAYER_NORM and SOFTMAX, and is read too for an accumulating PRODUCT. A temporary counts as written
- * once any part of it is: who fills it through views fills all that is read later. After it the graph is read-only.
+ * GELU, SCALE, ADD, LAYER_NORM and SOFTMAX, or as the addend of a PRODUCT, and is read too for an accumulating PRODUCT.
+ * A temporary counts as written once any part of it is: who fills it through views fills all that is read later. After
+ * it the graph is read-only.
  */
 int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
 

@@ -118,12 +118,30 @@ static int check_product_shapes(struct tw_graph *g, const struct tw_op *op)
         return refuse(g, op, "batches must agree, but b may have 1");
     if (op->in[2] != TW_NONE && !is_row(at(g, op->in[2]), n))
         return refuse(g, op, "the bias must be one row of the output's cols");
+    if (op->in[3] != TW_NONE && !same_shape(at(g, op->in[3]), out))
+        return refuse(g, op, "the addend must have the output's shape");
     return TW_OK;
 }
 
 int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options)
 {
+    return tw_graph_product_onto(g, out, a, b, bias, TW_NONE, options);
+}
+
+static int check_addend(struct tw_graph *g, const struct tw_op *op)
+{
+    if (op->in[3] == TW_NONE)
+        return TW_OK;
+    if (op->accumulate)
+        return tw_graph_refuse_op(g, g->n_ops, op, TW_E_ARGUMENT, "it has an addend and accumulates; choose one");
+    return check_operand(g, op, op->in[3], "the addend", ONLY_F32);
+}
+
+int tw_graph_product_onto(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, tw_id addend,
+                          struct tw_product_options options)
+{
     struct tw_op op = new_op(TW_OP_PRODUCT, out, a, b, bias);
+    op.in[3] = addend;
     op.scale = options.scale == 0 ? 1 : options.scale;
     op.gelu = options.gelu != 0;
     op.accumulate = options.accumulate != 0;
@@ -135,6 +153,8 @@ int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias
         code = check_operand(g, &op, b, "b", op.b_rows ? FLOATS : STORED);
     if (code == TW_OK && bias != TW_NONE)
         code = check_operand(g, &op, bias, "the bias", ONLY_F32);
+    if (code == TW_OK)
+        code = check_addend(g, &op);
     if (code == TW_OK)
         code = check_finite(g, &op);
     if (code == TW_OK)

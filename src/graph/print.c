@@ -54,6 +54,12 @@ static void append_tensor(const struct tw_graph *g, tw_id id, const char *before
     append(text, size, "%s%s", before, tensor);
 }
 
+/* What stands before operand i > 0; the fourth is an addend, which could be taken for a bias. */
+static const char *between(int i)
+{
+    return i == 3 ? " + " : ", ";
+}
+
 int tw_graph_refuse_op(struct tw_graph *g, int32_t index, const struct tw_op *op, int code, const char *fmt, ...)
 {
     if (g->failure.code != TW_OK)
@@ -63,7 +69,7 @@ int tw_graph_refuse_op(struct tw_graph *g, int32_t index, const struct tw_op *op
     g->failure.code = code;
     snprintf(text, size, "operation %d, %s", index, tw_op_name(op->kind));
     for (int i = 0; i < 4; i++)
-        append_tensor(g, op->in[i], i == 0 ? " of " : ", ", text, size);
+        append_tensor(g, op->in[i], i == 0 ? " of " : between(i), text, size);
     append_tensor(g, op->out, " to ", text, size);
     append(text, size, ": ");
     size_t used = strlen(text);
@@ -122,7 +128,7 @@ void tw_graph_print(const struct tw_graph *g, FILE *to)
         for (int j = 0; j < 4; j++) {
             if (op->in[j] == TW_NONE)
                 continue;
-            fputs(j == 0 ? " = " : ", ", to);
+            fputs(j == 0 ? " = " : between(j), to);
             print_tensor(g, op->in[j], to);
         }
         print_options(op, to);

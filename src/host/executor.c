@@ -55,7 +55,7 @@ struct tw_operand tw_operand_of(const struct tw_host *h, const struct tw_graph *
     const struct tw_tensor *t = &g->tensors[id];
     return (struct tw_operand){
         .type = t->type,
-        .data = tw_tensor_data(g, id, h->work.data),
+        .data = tw_tensor_data(g, id, h->temps),
         .cols = t->cols,
         .rows = t->rows,
         .batch = t->batch,
@@ -148,10 +148,22 @@ static run_op *const runners[TW_OP_COUNT] = {
 
 int tw_host_run(struct tw_host *h, const struct tw_graph *g, struct tw_error *err)
 {
+    return tw_host_run_some(h, g, 0, g->n_ops, NULL, err);
+}
+
+int tw_host_run_some(struct tw_host *h, const struct tw_graph *g, int32_t first, int32_t count, unsigned char *work,
+                     struct tw_error *err)
+{
     if (!g->finished)
         return tw_fail(err, TW_E_STATE, "a graph can run only after tw_graph_finish has accepted it");
-    int rc = reserve(&h->work, g->work_bytes, err);
-    for (int32_t i = 0; rc >= 0 && i < g->n_ops; i++)
+    if (first < 0 || count < 0 || first > g->n_ops - count)
+        return tw_fail(err, TW_E_ARGUMENT, "operations %d to %lld were to run, but the graph has %d", first,
+                       (long long)first + count - 1, g->n_ops);
+    if ((uintptr_t)work % TW_ALIGN != 0)
+        return tw_fail(err, TW_E_ARGUMENT, "the memory for temporary tensors is not aligned to %d bytes", TW_ALIGN);
+    int rc = work == NULL ? reserve(&h->work, g->work_bytes, err) : TW_OK;
+    h->temps = work == NULL ? h->work.data : work;
+    for (int32_t i = first; rc >= 0 && i < first + count; i++)
         rc = runners[g->ops[i].kind](h, g, &g->ops[i], err);
     return rc < 0 ? rc : TW_OK;
 }

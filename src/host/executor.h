@@ -16,6 +16,7 @@ struct tw_host {
     unsigned threads;
     const struct tw_kernels *kernels;
     struct tw_area work;   /* temporary tensors; the one whose contents live through a run */
+    unsigned char *temps;  /* where temporary tensors lie in this run: in work, or in memory of the caller */
     struct tw_area shared; /* what all threads of an operation read: packed operands */
     struct tw_area own;    /* a slice for each worker */
     size_t slice;          /* bytes of a slice */
@@ -29,7 +30,7 @@ struct tw_operand {
     size_t row_stride, batch_stride; /* bytes */
 };
 
-/* The operand of tensor id, which must not be TW_NONE, with h's work area of this run. */
+/* The operand of tensor id, which must not be TW_NONE, with the temporaries of h's run. */
 struct tw_operand tw_operand_of(const struct tw_host *h, const struct tw_graph *g, tw_id id);
 /* Matrix b of x; a tensor with a single matrix repeats it. */
 struct tw_operand tw_operand_matrix(const struct tw_operand *x, int64_t b);

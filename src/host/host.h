@@ -25,6 +25,15 @@ void tw_host_destroy(struct tw_host *host);
  */
 int tw_host_run(struct tw_host *host, const struct tw_graph *g, struct tw_error *err);
 
+/*
+ * Runs operations first .. first + count - 1 of g with its temporary tensors in `work`: g->work_bytes of the caller's
+ * memory, aligned to 64 bytes. NULL: in the executor's own, which keeps them until it runs another graph. What the
+ * operations read must be there. Fails with TW_E_STATE for a graph that is not finished, TW_E_ARGUMENT for operations
+ * that it does not have or memory that is not aligned, and as the operations do.
+ */
+int tw_host_run_some(struct tw_host *host, const struct tw_graph *g, int32_t first, int32_t count, unsigned char *work,
+                     struct tw_error *err);
+
 unsigned tw_host_threads(const struct tw_host *host);
 const char *tw_host_kernels(const struct tw_host *host);
 

@@ -27,8 +27,9 @@ struct product {
     const struct tw_kernels *kernels;
     struct tw_operand a, b, out; /* one matrix of each */
     int64_t k, n;
-    const float *bias; /* NULL, or n floats */
-    struct tw_finish finish;
+    const float *bias;        /* NULL, or n floats */
+    struct tw_operand addend; /* out itself for a product that accumulates; without data: none */
+    struct tw_finish finish;  /* accumulates when there is an addend */
     int b_rows;
 
     /* skinny */
@@ -42,6 +43,17 @@ struct product {
     int64_t block_rows, block_cols, blocks_down;
 };
 
+/* Puts the addend's numbers where the results are to be computed, at `to` and `stride` from row to row. */
+static void put_addend(const struct product *p, int64_t row, int64_t col, int rows, int64_t n, float *to,
+                       int64_t stride)
+{
+    const struct tw_operand *d = &p->addend;
+    if (d->data == NULL || (const unsigned char *)to == tw_operand_row(d, row) + tw_row_bytes(d->type, col))
+        return;
+    for (int r = 0; r < rows; r++)
+        p->kernels->widen(d->type, tw_operand_row(d, row + r) + tw_row_bytes(d->type, col), to + r * stride, n);
+}
+
 /*
  * rows x n sums, at `stride` from row to row, become results from (row, col) on. spare, used when results cannot be
  * computed where they go: rows x n floats.
@@ -53,11 +65,12 @@ static void finish(const struct product *p, int64_t row, int64_t col, int rows, 
     const float *bias = p->bias != NULL ? p->bias + col : NULL;
     if (tw_operand_direct(&p->out)) {
         float *to = tw_row_target(&p->out, row, col, NULL);
-        k->finish(rows, n, sums, stride, &p->finish, bias, to, (int64_t)(p->out.row_stride / sizeof *to));
+        int64_t to_stride = (int64_t)(p->out.row_stride / sizeof *to);
+        put_addend(p, row, col, rows, n, to, to_stride);
+        k->finish(rows, n, sums, stride, &p->finish, bias, to, to_stride);
         return;
     }
-    for (int r = 0; p->finish.accumulate && r < rows; r++)
-        tw_row_read(k, &p->out, row + r, col, n, spare + r * n);
+    put_addend(p, row, col, rows, n, spare, n);
     k->finish(rows, n, sums, stride, &p->finish, bias, spare, n);
     for (int r = 0; r < rows; r++)
         tw_row_write(k, &p->out, row + r, col, n, spare + r * n);
@@ -252,10 +265,11 @@ static void stack(struct tw_operand *x)
 
 static int run_batches(struct tw_host *h, struct product *p, struct tw_error *err)
 {
-    struct tw_operand a = p->a, b = p->b, out = p->out;
+    struct tw_operand a = p->a, b = p->b, addend = p->addend, out = p->out;
     int rc = TW_OK;
-    if (out.batch > 1 && b.batch == 1 && stacks(&a) && stacks(&out)) {
+    if (out.batch > 1 && b.batch == 1 && stacks(&a) && stacks(&addend) && stacks(&out)) {
         stack(&a);
+        stack(&addend);
         stack(&out);
     }
     int64_t few = tw_type_info(b.type)->block > 1 ? SKINNY_ROWS_QUANTISED : SKINNY_ROWS;
@@ -263,6 +277,7 @@ static int run_batches(struct tw_host *h, struct product *p, struct tw_error *er
     for (int64_t i = 0; rc >= 0 && i < out.batch; i++) {
         p->a = tw_operand_matrix(&a, i);
         p->b = tw_operand_matrix(&b, i);
+        p->addend = tw_operand_matrix(&addend, i);
         p->out = tw_operand_matrix(&out, i);
         rc = skinny ? run_skinny(h, p, err) : run_packed(h, p, err);
     }
@@ -277,9 +292,11 @@ int tw_run_product(struct tw_host *h, const struct tw_graph *g, const struct tw_
         .a = tw_operand_of(h, g, op->in[0]),
         .b = tw_operand_of(h, g, op->in[1]),
         .out = tw_operand_of(h, g, op->out),
-        .finish = {.scale = op->scale, .gelu = op->gelu, .accumulate = op->accumulate},
+        .finish = {.scale = op->scale, .gelu = op->gelu, .accumulate = op->accumulate || op->in[3] != TW_NONE},
         .b_rows = op->b_rows,
     };
+    if (p.finish.accumulate)
+        p.addend = op->accumulate ? p.out : tw_operand_of(h, g, op->in[3]);
     p.k = p.a.cols;
     p.n = p.out.cols;
     float *copy = NULL;

@@ -147,18 +147,20 @@ static void product_row(const struct job *job, int64_t batch, int64_t row, int64
                         const double *bt)
 {
     const struct tw_op *op = job->op;
-    double sum[BLOCK] = {0}, bias[BLOCK] = {0};
+    double sum[BLOCK] = {0}, bias[BLOCK] = {0}, addend[BLOCK] = {0};
     load_row(job->r, job->in[0], batch, row, line);
     for (int64_t k = 0; k < job->in[0]->cols; k++)
         for (int j = 0; j < BLOCK; j++)
             sum[j] += line[k] * bt[k * BLOCK + j];
     if (job->in[2] != NULL)
         load(job->r, job->in[2], 0, 0, first, count, bias);
+    const struct tw_tensor *onto = op->accumulate ? job->out : job->in[3];
+    if (onto != NULL)
+        load(job->r, onto, batch, row, first, count, addend);
     double *out = row_of(job->r, job->out, batch, row) + first;
     for (int64_t j = 0; j < count; j++) {
         double v = (double)op->scale * sum[j] + bias[j];
-        v = op->gelu ? gelu(v) : v;
-        out[j] = op->accumulate ? out[j] + v : v;
+        out[j] = addend[j] + (op->gelu ? gelu(v) : v);
     }
 }
 

@@ -120,6 +120,29 @@ static void product(void **state)
             tw_graph_product(g, O(TW_F32, 5, 3, 1), I(TW_F32, 4, 3, 1), I(TW_F32, 4, 5, 1), 99, plain));
 }
 
+static void product_onto(void **state)
+{
+    struct tw_graph *g = *state;
+    const struct tw_product_options accumulate = {.accumulate = 1};
+    for (enum tw_type t = TW_F32; t <= TW_BF16; t++)
+        ACCEPTED(tw_graph_product_onto(g, O(t, 5, 3, 2), I(TW_F32, 4, 3, 2), I(t, 4, 5, 1), I(TW_F32, 5, 1, 1),
+                                       I(TW_F32, 5, 3, 2), plain));
+    ACCEPTED(
+        tw_graph_product_onto(g, O(TW_F32, 5, 3, 1), I(TW_F32, 4, 3, 1), I(TW_F32, 4, 5, 1), TW_NONE, TW_NONE, plain));
+    REFUSED(TW_E_ARGUMENT, "product", "choose one",
+            tw_graph_product_onto(g, O(TW_F32, 5, 3, 1), I(TW_F32, 4, 3, 1), I(TW_F32, 4, 5, 1), TW_NONE,
+                                  I(TW_F32, 5, 3, 1), accumulate));
+    REFUSED(TW_E_ARGUMENT, "product", "addend must be f32",
+            tw_graph_product_onto(g, O(TW_F32, 5, 3, 1), I(TW_F32, 4, 3, 1), I(TW_F32, 4, 5, 1), TW_NONE,
+                                  I(TW_BF16, 5, 3, 1), plain));
+    REFUSED(TW_E_ARGUMENT, "product", "addend is missing or not in",
+            tw_graph_product_onto(g, O(TW_F32, 5, 3, 1), I(TW_F32, 4, 3, 1), I(TW_F32, 4, 5, 1), TW_NONE, 99, plain));
+    for (int wrong = 0; wrong < 3; wrong++)
+        REFUSED(TW_E_SHAPE, "product", "addend must have the output's shape",
+                tw_graph_product_onto(g, O(TW_F32, 5, 3, 2), I(TW_F32, 4, 3, 2), I(TW_F32, 4, 5, 1), TW_NONE,
+                                      I(TW_F32, wrong == 0 ? 4 : 5, wrong == 1 ? 4 : 3, wrong == 2 ? 1 : 2), plain));
+}
+
 static void product_options(void **state)
 {
     struct tw_graph *g = *state;
@@ -372,9 +395,19 @@ static void messages_name_the_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(product), TEST(product_options), TEST(unary_operations), TEST(folded_outputs),
-        TEST(add),     TEST(transpose),       TEST(layer_norm),       TEST(softmax_causal),
-        TEST(im2col),  TEST(gather),          TEST(attention),        TEST(messages_name_the_tensors),
+        TEST(product),
+        TEST(product_onto),
+        TEST(product_options),
+        TEST(unary_operations),
+        TEST(folded_outputs),
+        TEST(add),
+        TEST(transpose),
+        TEST(layer_norm),
+        TEST(softmax_causal),
+        TEST(im2col),
+        TEST(gather),
+        TEST(attention),
+        TEST(messages_name_the_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

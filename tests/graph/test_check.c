@@ -195,6 +195,31 @@ static void accumulating_product_over_its_operand(void **state)
     accepted(g);
 }
 
+/* Onto the very output, onto other memory, and onto what only touches or partly covers the output. */
+static void product_onto_an_addend(void **state)
+{
+    struct tw_graph *g = *state;
+    static const struct {
+        size_t out_at, addend_at, row_stride;
+        int allowed;
+    } cases[] = {{0, 0, 16, 1}, {0, 64, 16, 1}, {64, 0, 16, 1}, {0, 16, 32, 1},
+                 {0, 4, 16, 0}, {0, 16, 16, 0}, {0, 60, 16, 0}, {0, 0, 32, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tw_id whole = tw_graph_bind(g, "whole", TW_F32, 64, 1, 1, memory + 4096), c = constant(g, "c", 4, 4);
+        tw_id out = tw_graph_view(g, whole, 4, 4, 1, cases[i].out_at, i == 3 ? 32 : 16, 0);
+        tw_id addend = tw_graph_view(g, whole, 4, 4, 1, cases[i].addend_at, cases[i].row_stride, 0);
+        assert_int_equal(tw_graph_product_onto(g, out, c, c, TW_NONE, addend, (struct tw_product_options){.gelu = 1}),
+                         TW_OK);
+        if (cases[i].allowed)
+            accepted(g);
+        else
+            refused(g, TW_E_ARGUMENT, "overlaps an operand");
+    }
+    tw_id unwritten = tw_graph_temp(g, "unwritten", TW_F32, 4, 4, 1), c = constant(g, "c", 4, 4);
+    tw_graph_product_onto(g, unwritten, c, c, TW_NONE, unwritten, (struct tw_product_options){0});
+    refused(g, TW_E_STATE, "read before");
+}
+
 static void written_memory_is_bound_once(void **state)
 {
     struct tw_graph *g = *state;
@@ -345,6 +370,7 @@ int main(void)
         TEST(outputs_do_not_overlap_operands),
         TEST(in_place_where_documented),
         TEST(accumulating_product_over_its_operand),
+        TEST(product_onto_an_addend),
         TEST(written_memory_is_bound_once),
         TEST(uses_are_numbered),
         TEST(windows_against_brute_force),

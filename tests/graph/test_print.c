@@ -50,6 +50,7 @@ static void every_operation(void **state)
     tw_graph_product(g, half, c, tw_graph_constant(g, "b", TW_BF16, 8, 8, 1, memory), TW_NONE,
                      (struct tw_product_options){.b_rows = 1});
     tw_graph_copy(g, tw_graph_view(g, out, 8, 6, 1, 96, 16, 0), c);
+    tw_graph_product_onto(g, c, b, w, TW_NONE, c, (struct tw_product_options){0});
     static const char unplanned[] = "0 im2col 'a' f32 12x6 @work = 'mel' f32 4x6 @const window=3 stride=1\n"
                                     "1 gather 'b' f32 32x6 @work = 'w' q8_0 32x8 @const, 'n' i32 6x1 @const\n";
     char start[sizeof unplanned];
@@ -82,7 +83,8 @@ static void every_operation(void **state)
            "9 scale 'c' f32 8x6 @work+768 = 'c' f32 8x6 @work+768 scale=1\n"
            "10 add 'c' f32 8x6 @work+768 = 'c' f32 8x6 @work+768, 'bias' f32 8x1 @const\n"
            "11 product 'b' f32 8x6 @work+0[32] strides 128 768 = 'c' f32 8x6 @work+768, 'b' bf16 8x8 @const b_rows\n"
-           "12 copy 'out' f16 8x6 @bound[96] = 'c' f32 8x6 @work+768\n");
+           "12 copy 'out' f16 8x6 @bound[96] = 'c' f32 8x6 @work+768\n"
+           "13 product 'c' f32 8x6 @work+768 = 'b' f32 32x6 @work+0, 'w' q8_0 32x8 @const + 'c' f32 8x6 @work+768\n");
     tw_graph_destroy(g);
 }
 

@@ -88,6 +88,7 @@ static double product_magnitude(const struct tw_op *op, const struct values *a, 
 /* GELU passes errors on at most 1.13 times; adding to what was there is one more number in the sum. */
 static void product_bounds(const struct tw_op *op, const struct values *in, const struct values *out, double *bound)
 {
+    const struct values *addend = op->accumulate ? out : &in[3];
     for (int64_t b = 0; b < out->batch; b++)
         for (int64_t r = 0; r < out->rows; r++)
             for (int64_t c = 0; c < out->cols; c++) {
@@ -96,8 +97,8 @@ static void product_bounds(const struct tw_op *op, const struct values *in, cons
                     sum += fabs(in[2].v[c]);
                 if (op->gelu)
                     sum *= 1.13;
-                if (op->accumulate)
-                    sum += fabs(row_at(out, b, r)[c]);
+                if (addend->v != NULL)
+                    sum += fabs(row_at(addend, b, r)[c]);
                 *bound++ = EPS * sum;
             }
 }
@@ -187,9 +188,9 @@ static void attention_bounds(const struct tw_op *op, const struct values *in, do
 void operation_bounds(const struct tw_graph *g, const double *want, double *bound)
 {
     const struct tw_op *op = &g->ops[0];
-    struct values in[3], out = values_of(g, op->out);
+    struct values in[4], out = values_of(g, op->out);
     int64_t n = tensor_numbers(&g->tensors[op->out]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         in[i] = values_of(g, op->in[i]);
     for (int64_t i = 0; i < n; i++)
         bound[i] = op->kind == TW_OP_SCALE || op->kind == TW_OP_ADD ? ROUNDING * fabs(want[i])
@@ -203,7 +204,7 @@ void operation_bounds(const struct tw_graph *g, const double *want, double *boun
         softmax_bounds(op, in, want, bound);
     if (op->kind == TW_OP_ATTENTION)
         attention_bounds(op, in, bound);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         free(in[i].v);
     free(out.v);
 }

@@ -240,6 +240,87 @@ static void one_executor_for_many_graphs(void **state)
     tw_host_destroy(host);
 }
 
+/* y = 3 * (2 * x + 1), in three operations with two temporaries. */
+static struct tw_graph *three_operations(float *x, float *y, float *one)
+{
+    struct tw_graph *g = tw_graph_create();
+    tw_id twice = tw_graph_temp(g, "twice", TW_F32, 50, 3, 1), more = tw_graph_temp(g, "more", TW_F32, 50, 3, 1);
+    tw_graph_scale(g, twice, tw_graph_bind(g, "x", TW_F32, 50, 3, 1, x), 2);
+    tw_graph_add(g, more, twice, tw_graph_constant(g, "one", TW_F32, 50, 1, 1, one));
+    tw_graph_scale(g, tw_graph_bind(g, "y", TW_F32, 50, 3, 1, y), more, 3);
+    assert_int_equal(tw_graph_finish(g, NULL), TW_OK);
+    return g;
+}
+
+static void is_three_times_odd(const float *x, const float *y)
+{
+    for (int i = 0; i < 150; i++)
+        assert_true(y[i] == 3 * (2 * x[i] + 1));
+}
+
+/* Operations one by one and in pairs, with temporaries in the executor's memory and in the caller's. */
+static void some_operations(void **state)
+{
+    (void)state;
+    static _Alignas(64) unsigned char work[2][4096];
+    float *x = random_floats(150, 1), *y = random_floats(150, 2), one[50];
+    struct tw_host *hosts[2];
+    struct tw_error err;
+    for (int i = 0; i < 50; i++)
+        one[i] = 1;
+    struct tw_graph *g = three_operations(x, y, one);
+    assert_true(g->work_bytes <= sizeof work[0]);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 1 + (unsigned)i}, &hosts[i], &err), TW_OK);
+    for (int outside = 0; outside < 2; outside++)
+        for (int32_t step = 1; step <= 3; step++) {
+            memset(y, 0xff, 150 * sizeof *y);
+            memset(work, 0xff, sizeof work);
+            for (int32_t i = 0; i < 3; i += step)
+                assert_int_equal(
+                    tw_host_run_some(hosts[0], g, i, step < 3 - i ? step : 3 - i, outside ? work[0] : NULL, &err),
+                    TW_OK);
+            is_three_times_odd(x, y);
+        }
+    /* What one executor began in the caller's memory, another ends; runs of other graphs in between do not matter. */
+    memset(y, 0xff, 150 * sizeof *y);
+    memset(work, 0xff, sizeof work);
+    assert_int_equal(tw_host_run_some(hosts[0], g, 0, 2, work[0], &err), TW_OK);
+    assert_int_equal(tw_host_run(hosts[1], g, &err), TW_OK);
+    memset(y, 0xff, 150 * sizeof *y);
+    assert_int_equal(tw_host_run_some(hosts[1], g, 0, 1, work[1], &err), TW_OK);
+    assert_int_equal(tw_host_run_some(hosts[1], g, 2, 1, work[0], &err), TW_OK);
+    is_three_times_odd(x, y);
+    for (int i = 0; i < 2; i++)
+        tw_host_destroy(hosts[i]);
+    tw_graph_destroy(g);
+    free(x);
+    free(y);
+}
+
+static void operations_that_are_not_there(void **state)
+{
+    (void)state;
+    static _Alignas(64) unsigned char work[4096 + 64];
+    static const int32_t ranges[][2] = {
+        {-1, 1}, {0, -1}, {0, 4}, {1, 3}, {3, 1}, {4, 0}, {INT32_MAX, INT32_MAX}, {2, INT32_MAX}, {INT32_MIN, 0}};
+    float *x = random_floats(150, 1), *y = random_floats(150, 2), one[50] = {0};
+    struct tw_host *host;
+    struct tw_error err;
+    struct tw_graph *g = three_operations(x, y, one);
+    assert_int_equal(tw_host_create(NULL, &host, &err), TW_OK);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        assert_int_equal(tw_host_run_some(host, g, ranges[i][0], ranges[i][1], work, &err), TW_E_ARGUMENT);
+    assert_int_equal(tw_host_run_some(host, g, 0, 3, work + 32, &err), TW_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "aligned"));
+    assert_int_equal(tw_host_run_some(host, g, 3, 0, work, &err), TW_OK);
+    assert_int_equal(tw_host_run_some(host, g, 0, 0, NULL, &err), TW_OK);
+    tw_host_destroy(host);
+    tw_graph_destroy(g);
+    free(x);
+    free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +328,7 @@ int main(void)
         cmocka_unit_test(unfinished_graph),          cmocka_unit_test(default_options),
         cmocka_unit_test(same_bits_on_any_threads),  cmocka_unit_test(product_in_parts),
         cmocka_unit_test(few_queries_across_pieces), cmocka_unit_test(one_executor_for_many_graphs),
+        cmocka_unit_test(some_operations),           cmocka_unit_test(operations_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

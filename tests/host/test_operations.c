@@ -40,12 +40,15 @@ static void product(struct operation_case *c, int64_t m, int64_t n, int64_t k, i
                     struct tw_product_options options)
 {
     int64_t b_batch = flip(c) ? batch : 1;
-    int accumulate = options.accumulate;
+    int onto = options.accumulate ? 1 : draw(c, 0, 1) ? 0 : (int)draw(c, 1, 2); /* 1: onto out, 2: onto another */
     tw_id a = case_in(c, draw(c, 0, 3) == 0 ? draw_float(c) : TW_F32, k, m, batch);
     tw_id b = options.b_rows ? case_in(c, type, n, k, b_batch) : case_in(c, type, k, n, b_batch);
     tw_id bias = flip(c) ? case_in(c, TW_F32, n, 1, 1) : TW_NONE;
-    tw_id out = case_out(c, accumulate || flip(c) ? TW_F32 : draw_float(c), n, m, batch, accumulate);
-    assert_int_equal(tw_graph_product(c->g, out, a, b, bias, options), TW_OK);
+    tw_id addend = onto == 2 ? case_in(c, TW_F32, n, m, batch) : TW_NONE;
+    tw_id out = case_out(c, onto == 1 || flip(c) ? TW_F32 : draw_float(c), n, m, batch, onto == 1);
+    if (onto == 1 && !options.accumulate)
+        addend = out;
+    assert_int_equal(tw_graph_product_onto(c->g, out, a, b, bias, addend, options), TW_OK);
     case_run(c, 0);
 }
 

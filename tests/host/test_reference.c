@@ -98,6 +98,9 @@ static void products(void **state)
     tw_graph_product(g, out, in(g, a, 2, 1, 2), in(g, b, 2, 1, 2), TW_NONE,
                      (struct tw_product_options){.accumulate = 1});
     GIVES(g, out, 18, 55);
+    out = temp(g, 1, 1, 2);
+    tw_graph_product_onto(g, out, in(g, a, 2, 1, 2), in(g, b, 2, 1, 2), TW_NONE, in(g, numbers + 4, 1, 1, 2), plain);
+    GIVES(g, out, 22, 59);
     /* More columns than are computed side by side. */
     static float ones[40];
     double expected[40];
