@@ -48,8 +48,9 @@ enum tw_code {
     TW_E_HEAP_PLACE = -24, /* the NPU's heap is mapped at another place than at a multiple of its size */
     TW_E_CONFIGURED = -25, /* a context has its programs already */
     TW_E_SYNC = -26,       /* the driver did not synchronise a buffer */
-    TW_E_UNLISTED = -27    /* the NPU reached for memory in no buffer of the command. Only the emulator can tell: with
+    TW_E_UNLISTED = -27,   /* the NPU reached for memory in no buffer of the command. Only the emulator can tell: with
                               the real driver such a command hangs */
+    TW_E_CHECKSUM = -28    /* a product's sums prove it wrong */
 };
 
 /* What failed, with which input, and what to do, in one sentence. */

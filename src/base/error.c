@@ -46,7 +46,7 @@ const char *tw_code_name(int code)
         "TW_E_CANCELLED",  "TW_E_STATE",       "TW_E_NO_DEVICE", "TW_E_PERMISSION", "TW_E_BUSY",
         "TW_E_TIMEOUT",    "TW_E_ABORTED",     "TW_E_DEVICE",    "TW_E_LOST",       "TW_E_REFUSED",
         "TW_E_HEAP",       "TW_E_UNMAPPED",    "TW_E_RUNNING",   "TW_E_HEAP_SIZE",  "TW_E_HEAP_PLACE",
-        "TW_E_CONFIGURED", "TW_E_SYNC",        "TW_E_UNLISTED",
+        "TW_E_CONFIGURED", "TW_E_SYNC",        "TW_E_UNLISTED",  "TW_E_CHECKSUM",
     };
     if (code > 0 || -code >= (int)(sizeof names / sizeof names[0]))
         return "TW_E_?";

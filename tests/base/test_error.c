@@ -89,8 +89,9 @@ static void names_of_codes(void **state)
     assert_string_equal(tw_code_name(TW_E_CONFIGURED), "TW_E_CONFIGURED");
     assert_string_equal(tw_code_name(TW_E_SYNC), "TW_E_SYNC");
     assert_string_equal(tw_code_name(TW_E_UNLISTED), "TW_E_UNLISTED");
+    assert_string_equal(tw_code_name(TW_E_CHECKSUM), "TW_E_CHECKSUM");
     assert_string_equal(tw_code_name(1), "TW_E_?");
-    assert_string_equal(tw_code_name(TW_E_UNLISTED - 1), "TW_E_?");
+    assert_string_equal(tw_code_name(TW_E_CHECKSUM - 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN + 1), "TW_E_?");
     assert_string_equal(tw_code_name(INT32_MIN), "TW_E_?");
 }
