@@ -2,28 +2,25 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/hearing.h"
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/request.h"
-#include "whisper/mel.h"
-#include "whisper/model_store.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
+/* With an array one input is encoded there while the CPU decodes the one before it. */
+enum { LISTENERS = 2 };
 
 /* All that is made once and serves every input. */
 struct job {
     const struct tw_request *request;
     struct tw_interrupt *interrupt;
-    struct tw_host *host;
-    struct tw_whisper_model *model;
-    struct tw_whisper *session;
+    struct tw_speech speech;
+    struct tw_listener listeners[LISTENERS];
+    size_t n_listeners;
     char **stems;   /* of the outputs; NULL without a folder */
     double load_ms; /* what loading took; counted for the first input only, and 0 after it */
     struct tw_progress progress;
@@ -34,7 +31,8 @@ struct job {
 /* One input on its way. */
 struct run {
     struct job *job;
-    const char *input;
+    struct tw_hearing hearing;
+    size_t number;    /* of the input */
     const char *name; /* of the input, for people */
     int headed;       /* its heading is on stdout */
 };
@@ -78,29 +76,11 @@ static int on_progress(void *arg, double done)
     return run->job->stdout_lost || tw_interrupt_signal(run->job->interrupt) != 0;
 }
 
-static int read_spectrogram(struct job *job, const char *input, struct tw_mel **mel, struct tw_error *err)
-{
-    const struct tw_whisper_model *model = job->model;
-    struct tw_audio *audio;
-    int code = tw_audio_open(input, &job->request->audio, &audio, err);
-    if (code < 0)
-        return code;
-    code = tw_mel_create(audio, model->sizes.n_mels, model->mel_filters, tw_host_pool(job->host), mel, err);
-    if (code == 0 && tw_audio_warning(audio)[0] != '\0')
-        tw_note("%s", tw_audio_warning(audio)); /* --quiet or not: something is lost */
-    tw_audio_close(audio);
-    return code;
-}
-
-static int listen(struct run *run, struct tw_mel *mel, struct tw_transcript *t, struct tw_error *err)
+static int listen(struct run *run)
 {
     struct job *job = run->job;
-    struct tw_transcribe_options options = job->request->engine;
-    options.progress = on_progress;
-    options.segment = on_segment;
-    options.arg = run;
     tw_interrupt_polite_begin(job->interrupt);
-    int code = tw_transcribe(job->session, mel, &options, t, err);
+    int code = tw_hearing_finish(&run->hearing);
     tw_interrupt_polite_end(job->interrupt);
     tw_progress_clear(&job->progress);
     if (code == 0 && tw_interrupt_signal(job->interrupt) != 0)
@@ -108,22 +88,18 @@ static int listen(struct run *run, struct tw_mel *mel, struct tw_transcript *t, 
     return code;
 }
 
-/* From the input to a transcript with all its timings. */
-static int transcribe(struct run *run, struct tw_transcript *t, struct tw_error *err)
+/* What has begun becomes a transcript with all its timings. */
+static int transcribe(struct run *run)
 {
     struct job *job = run->job;
-    struct tw_mel *mel = NULL;
-    double begin = tw_seconds();
-    int code = read_spectrogram(job, run->input, &mel, err);
-    if (code < 0)
-        return code;
-    double heard = tw_seconds();
-    code = listen(run, mel, t, err);
-    tw_mel_destroy(mel);
-    t->timings_ms.load = job->load_ms;
-    t->timings_ms.mel = (heard - begin) * 1000;
-    t->timings_ms.total = job->load_ms + (tw_seconds() - begin) * 1000;
-    job->load_ms = 0;
+    struct tw_hearing *h = &run->hearing;
+    if (h->warning[0] != '\0')
+        tw_note("%s", h->warning); /* --quiet or not: something is lost */
+    int code = listen(run);
+    h->transcript.timings_ms.load = job->load_ms;
+    h->transcript.timings_ms.total = job->load_ms + h->seconds * 1000;
+    if (h->mel != NULL)
+        job->load_ms = 0;
     return code;
 }
 
@@ -146,7 +122,7 @@ static int write_stdout(struct run *run, const struct tw_transcript *t, struct t
         put_heading(run);
     for (int f = 0; f < TW_FORMAT_COUNT; f++)
         if (f != TW_FORMAT_TEXT && goes_to_stdout(r, f))
-            code = tw_transcript_write(t, f, r->n_inputs > 1 ? run->input : NULL, stdout, err);
+            code = tw_transcript_write(t, f, r->n_inputs > 1 ? run->hearing.input : NULL, stdout, err);
     if (code == TW_E_MEMORY)
         return code;
     deliver_stdout(run->job);
@@ -164,18 +140,33 @@ static int write_transcript(struct run *run, const char *stem, const struct tw_t
     return code;
 }
 
+/* " (5 launches, ...)", or nothing without an array. */
+static void describe_array(const struct run *run, const struct tw_encoder_counts *c, char *text, size_t size)
+{
+    char modelled[64] = "";
+    text[0] = '\0';
+    if (run->job->speech.array == NULL)
+        return;
+    if (c->cycles > 0)
+        snprintf(modelled, sizeof modelled, ", %.1f ms at 1.0 and %.1f ms at 1.6 GHz modelled", (double)c->cycles / 1e6,
+                 (double)c->cycles / 1.6e6);
+    snprintf(text, size, " (%llu launches, %llu products, %llu fallbacks%s)", (unsigned long long)c->launches,
+             (unsigned long long)c->products_on_array, (unsigned long long)c->fallbacks, modelled);
+}
+
 static void put_summary(const struct run *run, const struct tw_transcript *t)
 {
     const struct job *job = run->job;
     const struct tw_timings *ms = &t->timings_ms;
-    char factor[64] = "";
+    char factor[64] = "", array[192];
     if (t->duration > 0)
         snprintf(factor, sizeof factor, ", real-time factor %.3f", ms->total / 1000 / t->duration);
+    describe_array(run, &t->counts, array, sizeof array);
     tw_note("%s: %.1f s of sound in %.2f s%s (load %.2f, mel %.2f, encode %.2f, decode %.2f); model %s (%s), "
-            "encoder on %s, decoder on %s, %u threads, %s kernels",
+            "encoder on %s%s, decoder on %s, %u threads, %s kernels",
             run->name, t->duration, ms->total / 1000, factor, ms->load / 1000, ms->mel / 1000, ms->encode / 1000,
-            ms->decode / 1000, job->request->model, job->model->type_name, t->encoder_device, t->decoder_device,
-            tw_host_threads(job->host), tw_host_kernels(job->host));
+            ms->decode / 1000, job->request->model, job->speech.model->type_name, t->encoder_device, array,
+            t->decoder_device, tw_host_threads(job->speech.host), tw_host_kernels(job->speech.host));
 }
 
 static const char *name_of(const char *input)
@@ -193,40 +184,81 @@ static void put_failure(const struct run *run, const struct tw_error *err)
 }
 
 /* Returns 0, or a negative code after a sentence on stderr. */
-static int do_input(struct job *job, size_t i)
+static int finish_input(struct run *run)
 {
-    const char *input = job->request->inputs[i];
-    struct run run = {.job = job, .input = input, .name = name_of(input)};
-    struct tw_transcript t = {0};
-    struct tw_error err = {0};
-    int code = transcribe(&run, &t, &err);
+    struct job *job = run->job;
+    struct tw_hearing *h = &run->hearing;
+    int code = transcribe(run);
     if (code == 0)
-        code = write_transcript(&run, job->stems ? job->stems[i] : NULL, &t, &err);
+        code = write_transcript(run, job->stems ? job->stems[run->number] : NULL, &h->transcript, &h->err);
     if (code == 0 && job->stdout_lost)
         code = TW_E_CANCELLED;
     if (code == 0 && !job->request->quiet)
-        put_summary(&run, &t);
+        put_summary(run, &h->transcript);
     if (code < 0 && code != TW_E_CANCELLED)
-        put_failure(&run, &err);
-    tw_transcript_release(&t);
+        put_failure(run, &h->err);
     return code;
+}
+
+/* Begins input `number`, if there is one; ahead: while the one before it is finished. */
+static void begin_input(struct job *job, struct run *run, size_t number, int ahead)
+{
+    const struct tw_request *r = job->request;
+    if (number >= r->n_inputs)
+        return;
+    *run = (struct run){.job = job, .number = number, .name = name_of(r->inputs[number])};
+    struct tw_hearing *h = &run->hearing;
+    h->speech = &job->speech;
+    h->audio = &r->audio;
+    h->engine = r->engine;
+    h->engine.array = job->speech.device;
+    h->engine.progress = on_progress;
+    h->engine.segment = on_segment;
+    h->engine.arg = run;
+    h->listener = &job->listeners[number % job->n_listeners];
+    h->input = r->inputs[number];
+    tw_hearing_begin(h, ahead);
+}
+
+static int can_be_ahead(const struct job *job, size_t number)
+{
+    return job->n_listeners > 1 && number < job->request->n_inputs &&
+           tw_hearing_can_be_ahead(job->request->inputs[number]);
+}
+
+/* Returns whether to go on with the next input. */
+static int do_input(struct job *job, struct run *run, int *exit_code)
+{
+    int code = finish_input(run);
+    int signal_number = tw_interrupt_signal(job->interrupt);
+    if (signal_number != 0) {
+        tw_note("%s: stopped", run->name);
+        tw_interrupt_obey(job->interrupt);
+    }
+    if (code < 0)
+        *exit_code = TW_EXIT_FAILED;
+    /* Options that this model cannot serve will not fit the next input either. */
+    return code != TW_E_ARGUMENT && !job->stdout_lost;
 }
 
 static int do_inputs(struct job *job)
 {
-    int exit_code = TW_EXIT_OK;
-    for (size_t i = 0; i < job->request->n_inputs && !job->stdout_lost; i++) {
-        int code = do_input(job, i);
-        int signal_number = tw_interrupt_signal(job->interrupt);
-        if (signal_number != 0) {
-            tw_note("%s: stopped", name_of(job->request->inputs[i]));
-            return TW_EXIT_SIGNAL + signal_number;
-        }
-        if (code < 0)
-            exit_code = TW_EXIT_FAILED;
-        if (code == TW_E_ARGUMENT) /* options that this model cannot serve will not fit the next input either */
-            break;
+    int exit_code = TW_EXIT_OK, more = 1;
+    struct run runs[LISTENERS] = {0};
+    begin_input(job, &runs[0], 0, 0);
+    for (size_t i = 0; i < job->request->n_inputs && more; i++) {
+        struct run *run = &runs[i % LISTENERS], *next = &runs[(i + 1) % LISTENERS];
+        int ahead = can_be_ahead(job, i + 1);
+        tw_hearing_wait(&run->hearing);
+        if (ahead)
+            begin_input(job, next, i + 1, 1);
+        more = do_input(job, run, &exit_code);
+        tw_hearing_release(&run->hearing);
+        if (!ahead && more)
+            begin_input(job, next, i + 1, 0);
     }
+    for (size_t i = 0; i < LISTENERS; i++)
+        tw_hearing_release(&runs[i].hearing);
     return exit_code;
 }
 
@@ -245,16 +277,15 @@ static int prepare_outputs(struct job *job, struct tw_error *err)
 
 static int load(struct job *job, struct tw_error *err)
 {
-    char path[PATH_MAX];
+    const struct tw_request *r = job->request;
+    enum tw_array_verify verify = r->verify ? TW_VERIFY_ALL : TW_VERIFY_FIRST;
     double begin = tw_seconds();
-    struct tw_host_options host = {.threads = (unsigned)job->request->threads};
-    int code = tw_model_resolve(job->request->model, path, sizeof path, err);
+    int code = tw_speech_load(&job->speech, r->model, (unsigned)r->threads, err);
     if (code == 0)
-        code = tw_model_open(path, &job->model, err);
-    if (code == 0)
-        code = tw_host_create(&host, &job->host, err);
-    if (code == 0)
-        code = tw_whisper_create(job->model, job->host, &job->session, err);
+        code = tw_speech_open_array(&job->speech, r->device, verify, r->quiet, err);
+    job->n_listeners = job->speech.array != NULL && r->n_inputs > 1 ? LISTENERS : 1;
+    for (size_t i = 0; i < job->n_listeners && code == 0; i++)
+        code = tw_listener_create(&job->listeners[i], &job->speech, i > 0, err);
     job->load_ms = (tw_seconds() - begin) * 1000;
     return code;
 }
@@ -271,20 +302,11 @@ static int prepare(struct job *job, struct tw_error *err)
 
 static void release(struct job *job)
 {
-    tw_whisper_destroy(job->session);
-    tw_host_destroy(job->host);
-    tw_model_close(job->model);
+    for (size_t i = 0; i < LISTENERS; i++)
+        tw_listener_release(&job->listeners[i]);
+    tw_speech_close(&job->speech);
     tw_interrupt_destroy(job->interrupt);
     tw_output_stems_free(job->stems, job->request->n_inputs);
-}
-
-static int check_device(const struct tw_request *r, struct tw_error *err)
-{
-    if (strcmp(r->device, "npu") == 0 || strcmp(r->device, "emu") == 0)
-        return tw_fail(err, TW_E_UNSUPPORTED, "this version cannot use --device %s yet; use --device cpu", r->device);
-    if (strcmp(r->device, "auto") == 0 && !r->quiet)
-        tw_note("this version cannot use the NPU yet; the CPU does all the work");
-    return 0;
 }
 
 int tw_cmd_transcribe(int argc, char **argv)
@@ -299,9 +321,7 @@ int tw_cmd_transcribe(int argc, char **argv)
     }
     struct job job = {.request = &request};
     tw_progress_begin(&job.progress, request.quiet);
-    int code = check_device(&request, &err);
-    if (code == 0)
-        code = prepare(&job, &err);
+    int code = prepare(&job, &err);
     int exit_code = code == 0 ? do_inputs(&job) : TW_EXIT_FAILED;
     if (code < 0)
         tw_note("%s", err.text);

@@ -97,6 +97,13 @@ int tw_interrupt_signal(const struct tw_interrupt *in)
     return atomic_load(&in->raised);
 }
 
+void tw_interrupt_obey(struct tw_interrupt *in)
+{
+    int signal_number = tw_interrupt_signal(in);
+    if (signal_number != 0)
+        _exit(TW_EXIT_SIGNAL + signal_number);
+}
+
 void tw_interrupt_hold(struct tw_interrupt *in)
 {
     pthread_mutex_lock(&in->lock);

@@ -24,6 +24,12 @@ void tw_interrupt_polite_end(struct tw_interrupt *interrupt);
 /* The signal that raised the flag, or 0. Any thread may ask. */
 int tw_interrupt_signal(const struct tw_interrupt *interrupt);
 
+/*
+ * Ends the process if a signal has raised the flag, with its exit code: once what had to be finished is, and while
+ * threads may be at work that nobody needs any more. Nothing that stdout holds back is written.
+ */
+void tw_interrupt_obey(struct tw_interrupt *interrupt);
+
 /* From hold to release no signal ends the process. For short work that must not be left half done. */
 void tw_interrupt_hold(struct tw_interrupt *interrupt);
 void tw_interrupt_release(struct tw_interrupt *interrupt);

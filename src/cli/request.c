@@ -25,7 +25,8 @@ static const char help[] = "Usage: tilewright transcribe -m MODEL [OPTION]... FI
                            "  --temperature T   the first tried, 0 to 1 (default 0); --seed N for samples\n"
                            "  --no-fallback     keep the first temperature even if the text looks wrong\n"
                            "  --audio-ctx N     encoder positions, 1 to 1500 (default 0: all)\n"
-                           "  --device D        auto (default), cpu; npu and emu are for later versions\n"
+                           "  --device D        encoder on npu, emu (the emulated NPU), cpu, or auto (default):\n"
+                           "                    the NPU if there is one; --verify: check all that it gives\n"
                            "  --threads N       processors to use (default 0: all)\n"
                            "  --raw             16-bit samples without header; --rate HZ (default 16000),\n"
                            "                    --channels N (default 1)\n"
@@ -73,6 +74,7 @@ static int read_options(int argc, char **argv, struct tw_request *r, struct type
         {"raw", 0, TW_OPTION_FLAG, {.flag = &r->audio.raw}, 0, 0},
         {"rate", 0, TW_OPTION_COUNT, {.count = &typed->rate}, TW_SOUND_RATE_MIN, TW_SOUND_RATE_MAX},
         {"channels", 0, TW_OPTION_COUNT, {.count = &typed->channels}, 1, TW_SOUND_CHANNELS_MAX},
+        {"verify", 0, TW_OPTION_FLAG, {.flag = &r->verify}, 0, 0},
         {"quiet", 0, TW_OPTION_FLAG, {.flag = &r->quiet}, 0, 0},
         {"help", 'h', TW_OPTION_FLAG, {.flag = &r->help}, 0, 0},
     };

@@ -14,6 +14,7 @@ struct tw_request {
     const char *folder; /* NULL: write to stdout */
     unsigned formats;   /* bits 1 << f, at least one; exactly one without a folder */
     int32_t threads;    /* 0: all processors */
+    int verify;         /* prove all products of the array */
     int quiet;
     int help; /* nothing else was checked */
     struct tw_audio_options audio;

@@ -244,13 +244,40 @@ static int json_timings(json_t *root, const struct tw_timings *ms)
            json_object_set_new(o, "total", time_value(ms->total));
 }
 
+/* Cycles as milliseconds at the two clocks between which these chips run; on silicon nothing is modelled. */
+static int json_modelled(json_t *root, const struct tw_encoder_counts *c)
+{
+    json_t *o = json_object();
+    double cycles = c->cycles > 0 || c->launches == 0 ? (double)c->cycles : NAN;
+    return json_object_set_new(root, "modelled_ms", o) ||
+           json_object_set_new(o, "at_1000_mhz", time_value(cycles / 1e6)) ||
+           json_object_set_new(o, "at_1600_mhz", time_value(cycles / 1.6e6));
+}
+
+static int json_counts(json_t *root, const struct tw_encoder_counts *c)
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } counts[] = {
+        {"launches", c->launches},
+        {"products_on_array", c->products_on_array},
+        {"operations_on_host", c->operations_on_host},
+        {"fallbacks", c->fallbacks},
+        {"mismatches", c->mismatches},
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && !failed; i++)
+        failed = json_object_set_new(root, counts[i].name, json_integer((json_int_t)counts[i].count));
+    return failed || json_modelled(root, c);
+}
+
 static int json_transcript(json_t *root, const struct tw_transcript *t)
 {
     return json_text(root, t) || json_object_set_new(root, "language", json_string(t->language)) ||
            json_object_set_new(root, "language_probability", probability(t->language_probability)) ||
            json_object_set_new(root, "duration", time_value(t->duration)) || json_segments(root, t) ||
-           json_devices(root, t) || json_timings(root, &t->timings_ms) ||
-           json_object_set_new(root, "launches", json_integer(t->launches));
+           json_devices(root, t) || json_counts(root, &t->counts) || json_timings(root, &t->timings_ms);
 }
 
 /* A file's name need not be UTF-8, JSON must be: the transcript's own repair makes it so. */

@@ -2,9 +2,10 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "whisper/text_context.h"
+#include "job/array.h"
 #include "whisper/encoder.h"
 #include "whisper/search.h"
+#include "whisper/text_context.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,21 +19,10 @@
 #define CONTEXT_TEMPERATURE 0.5f /* from here on the text before the window is not shown to the decoder */
 #define SHORT_REST 500           /* frames: with so little left, context does more harm than good */
 
-struct tw_whisper {
-    const struct tw_whisper_model *model;
-    struct tw_host *host;
-    struct tw_decoder *decoder;
-    struct tw_graph *encoder; /* for encoder_ctx positions; NULL-like when encoder_ctx is 0 */
-    int32_t encoder_ctx;
-    const float *encoder_cross; /* the cache that the graph was built for */
-    float *mel;                 /* 2*n_audio_ctx frames */
-    float *encoded;             /* n_audio_ctx x n_audio_state */
-};
-
-/* One call of tw_transcribe. */
+/* One transcription. */
 struct run {
     struct tw_whisper *session;
-    const struct tw_transcribe_options *options;
+    struct tw_transcribe_options options;
     struct tw_mel *mel;
     struct tw_transcript *transcript;
     struct tw_rules rules;
@@ -43,8 +33,24 @@ struct run {
     int64_t start, end;   /* frames of the input to do */
     int64_t encoded_seek; /* the window that the caches hold; -1: none */
     double done;          /* share of the frames behind us */
+    int32_t language;     /* -1: to be detected */
     int32_t task[4];      /* the prompt's last tokens: start, language, task, no timestamps */
     int32_t n_task;
+};
+
+struct tw_whisper {
+    const struct tw_whisper_model *model;
+    struct tw_host *host;
+    struct tw_array *array;   /* NULL: none */
+    struct tw_runner *runner; /* of the encoder */
+    struct tw_decoder *decoder;
+    struct tw_graph *encoder; /* for encoder_ctx positions; NULL-like when encoder_ctx is 0 */
+    int32_t encoder_ctx;
+    const float *encoder_cross;    /* the cache that the graph was built for */
+    float *mel;                    /* 2*n_audio_ctx frames */
+    float *encoded;                /* n_audio_ctx x n_audio_state */
+    struct run run;                /* the transcription under way; its session is NULL when there is none */
+    struct tw_array_counts before; /* what the runner had done when it began */
 };
 
 struct tw_transcribe_options tw_transcribe_defaults(void)
@@ -57,8 +63,8 @@ static int32_t samples(const struct tw_transcribe_options *o)
     return o->best_of > 0 ? o->best_of : BEST_OF;
 }
 
-int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_whisper **session,
-                      struct tw_error *err)
+int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_array *array,
+                      struct tw_whisper **session, struct tw_error *err)
 {
     const struct tw_whisper_sizes *s = &model->sizes;
     *session = NULL;
@@ -67,10 +73,13 @@ int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host
         return tw_fail(err, TW_E_MEMORY, "no memory for a transcription session");
     w->model = model;
     w->host = host;
+    w->array = array;
     w->encoder = tw_graph_create();
     w->mel = tw_alloc(2 * (size_t)s->n_audio_ctx * (size_t)s->n_mels * sizeof *w->mel);
     w->encoded = tw_alloc((size_t)s->n_audio_ctx * (size_t)s->n_audio_state * sizeof *w->encoded);
     int code = tw_decoder_create(model, host, &w->decoder, err);
+    if (code == TW_OK)
+        code = tw_runner_create(array, host, &w->runner, err);
     if (code == TW_OK && (w->encoder == NULL || w->mel == NULL || w->encoded == NULL))
         code = tw_fail(err, TW_E_MEMORY, "no memory for the encoder's input and output");
     if (code != TW_OK) {
@@ -81,10 +90,23 @@ int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host
     return TW_OK;
 }
 
+/* Ends a transcription, if there is one. */
+static void release_run(struct run *r)
+{
+    if (r->session == NULL)
+        return;
+    tw_text_context_release(&r->context);
+    tw_search_destroy(r->search);
+    tw_rules_release(&r->rules);
+    r->session = NULL;
+}
+
 void tw_whisper_destroy(struct tw_whisper *w)
 {
     if (w == NULL)
         return;
+    release_run(&w->run);
+    tw_runner_destroy(w->runner);
     tw_decoder_destroy(w->decoder);
     tw_graph_destroy(w->encoder);
     free(w->mel);
@@ -97,7 +119,7 @@ static int read_window(struct run *r, int64_t seek, struct tw_error *err)
 {
     float *dst = r->session->mel;
     int64_t count = 2 * (int64_t)r->ctx, wanted = count;
-    if (r->options->length > 0 && r->end - seek < count)
+    if (r->options.length > 0 && r->end - seek < count)
         wanted = r->end - seek;
     int code = tw_mel_read(r->mel, seek, wanted, dst, err);
     if (code != TW_OK || wanted == count)
@@ -125,7 +147,7 @@ static int encode(struct run *r, int64_t seek, struct tw_error *err)
     }
     int code = read_window(r, seek, err);
     if (code == TW_OK)
-        code = tw_host_run(w->host, w->encoder, err);
+        code = tw_runner_run(w->runner, w->encoder, err);
     if (code != TW_OK)
         return code;
     r->encoded_seek = seek;
@@ -163,7 +185,7 @@ static void name_language(struct tw_transcript *t, int32_t language)
 
 static int wants_detection(const struct run *r)
 {
-    const char *language = r->options->language;
+    const char *language = r->options.language;
     return language == NULL || language[0] == 0 || strcmp(language, "auto") == 0;
 }
 
@@ -173,40 +195,38 @@ static int given_language(const struct run *r, int32_t *language, struct tw_erro
     const struct tw_vocab *v = &r->session->model->vocab;
     if (!v->multilingual) {
         *language = tw_language_find("en");
-        if (!wants_detection(r) && tw_language_find(r->options->language) != *language)
+        if (!wants_detection(r) && tw_language_find(r->options.language) != *language)
             return tw_fail(err, TW_E_ARGUMENT,
                            "this model knows English only; language '%s' needs a multilingual model",
-                           r->options->language);
-        if (r->options->translate)
+                           r->options.language);
+        if (r->options.translate)
             return tw_fail(err, TW_E_ARGUMENT, "this model knows English only; translation needs a multilingual model");
         return TW_OK;
     }
     if (wants_detection(r))
         return TW_OK;
-    *language = tw_language_find(r->options->language);
+    *language = tw_language_find(r->options.language);
     if (*language < 0 || *language >= v->languages)
         return tw_fail(err, TW_E_ARGUMENT,
                        "language '%s' is not one of this model's %d; give a code such as 'en' or 'auto'",
-                       r->options->language, (int)v->languages);
+                       r->options.language, (int)v->languages);
     return TW_OK;
 }
 
-static int choose_language(struct run *r, struct tw_error *err)
+/* Finds out the language if need be, and makes the prompt of it and of the task. */
+static int choose_task(struct run *r, struct tw_error *err)
 {
     const struct tw_vocab *v = &r->session->model->vocab;
-    int32_t language = -1;
     r->transcript->language_probability = 1;
-    int code = given_language(r, &language, err);
-    if (code == TW_OK && language < 0)
-        code = detect_language(r, &language, err);
+    int code = r->language < 0 ? detect_language(r, &r->language, err) : TW_OK;
     if (code != TW_OK)
         return code;
-    name_language(r->transcript, language);
+    name_language(r->transcript, r->language);
 
     r->task[r->n_task++] = v->start;
     if (v->multilingual) {
-        r->task[r->n_task++] = v->language_first + language;
-        r->task[r->n_task++] = r->options->translate ? v->translate : v->transcribe;
+        r->task[r->n_task++] = v->language_first + r->language;
+        r->task[r->n_task++] = r->options.translate ? v->translate : v->transcribe;
     }
     if (r->no_timestamps)
         r->task[r->n_task++] = v->no_timestamps;
@@ -221,14 +241,14 @@ static int silent(const struct tw_sequence *q, double no_speech)
 /* Seeds differ by place and temperature, so that a window's samples do not depend on what was done before. */
 static uint64_t window_seed(const struct run *r, int64_t seek, int attempt)
 {
-    return r->options->seed * 0x100000001b3u + (uint64_t)seek * 64u + (uint64_t)attempt;
+    return r->options.seed * 0x100000001b3u + (uint64_t)seek * 64u + (uint64_t)attempt;
 }
 
 /* Tells the caller how far the run is; nonzero: it wants to stop. */
 static int report(void *arg)
 {
     const struct run *r = arg;
-    return r->options->progress != NULL && r->options->progress(r->options->arg, r->done) != 0;
+    return r->options.progress != NULL && r->options.progress(r->options.arg, r->done) != 0;
 }
 
 struct decoded {
@@ -241,7 +261,7 @@ struct decoded {
 static int decode(struct run *r, int64_t seek, struct decoded *d, struct tw_error *err)
 {
     double began = tw_seconds();
-    const struct tw_transcribe_options *o = r->options;
+    const struct tw_transcribe_options *o = &r->options;
     float last = o->no_fallback ? o->temperature : 1.0f + 1e-6f;
     int code = TW_OK;
     for (int attempt = 0;; attempt++) {
@@ -313,8 +333,8 @@ static int add_segment(struct run *r, const struct decoded *d, int32_t first, in
     segment->avg_logprob = mean_logprob(q);
     segment->no_speech_prob = d->no_speech;
     segment->temperature = (double)d->temperature;
-    if (r->options->segment != NULL)
-        r->options->segment(r->options->arg, segment);
+    if (r->options.segment != NULL)
+        r->options.segment(r->options.arg, segment);
     return TW_OK;
 }
 
@@ -366,7 +386,7 @@ static int do_window(struct run *r, int64_t *seek, struct tw_error *err)
     int no_speech = silent(d.sequence, d.no_speech);
     tw_text_context_update(&r->context, d.sequence->tokens, no_speech ? 0 : d.sequence->kept,
                            d.temperature < CONTEXT_TEMPERATURE);
-    if (r->options->no_context)
+    if (r->options.no_context)
         tw_text_context_clear(&r->context);
     if (!no_speech)
         code = add_segments(r, &d, *seek, err);
@@ -414,10 +434,10 @@ static int check_options(const struct tw_whisper *w, const struct tw_mel *mel, c
 static void set_range(struct run *r)
 {
     int64_t frames = tw_mel_frames(r->mel);
-    r->start = (int64_t)(r->options->offset * FRAMES_PER_S);
+    r->start = (int64_t)(r->options.offset * FRAMES_PER_S);
     r->end = frames;
-    if (r->options->length > 0) {
-        int64_t end = r->start + (int64_t)(r->options->length * FRAMES_PER_S);
+    if (r->options.length > 0) {
+        int64_t end = r->start + (int64_t)(r->options.length * FRAMES_PER_S);
         r->end = end < frames ? end : frames;
     }
 }
@@ -425,7 +445,7 @@ static void set_range(struct run *r)
 static int prepare(struct run *r, struct tw_error *err)
 {
     const struct tw_whisper_model *model = r->session->model;
-    const struct tw_transcribe_options *o = r->options;
+    const struct tw_transcribe_options *o = &r->options;
     int32_t width = o->beam;
     /* Sequences are sampled only above temperature 0, which is reached by asking for it or by falling back. */
     if ((o->temperature > 0 || !o->no_fallback) && samples(o) > width)
@@ -447,31 +467,86 @@ static int prepare(struct run *r, struct tw_error *err)
     return code;
 }
 
-int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
-                  struct tw_transcript *transcript, struct tw_error *err)
+/* Too little sound to be worth a window. */
+static int too_short(const struct run *r)
 {
-    struct run r = {.session = session, .options = options, .mel = mel, .transcript = transcript};
+    return r->end < r->start + TW_LEAST_FRAMES;
+}
+
+int tw_transcribe_begin(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
+                        struct tw_transcript *transcript, struct tw_error *err)
+{
+    struct run *r = &session->run;
+    release_run(r);
+    *r = (struct run){.options = *options, .mel = mel, .transcript = transcript, .language = -1};
     memset(transcript, 0, sizeof *transcript);
     transcript->encoder_device = transcript->decoder_device = "cpu";
+    if (session->array != NULL)
+        transcript->encoder_device = options->array != NULL ? options->array : "npu";
     transcript->duration = (double)tw_mel_samples(mel) / TW_SAMPLE_RATE;
+    tw_runner_counts(session->runner, &session->before);
     int code = check_options(session, mel, options, err);
     if (code != TW_OK)
         return code;
-    set_range(&r);
-    if (r.end < r.start + TW_LEAST_FRAMES) {
-        int32_t language = -1;
-        code = given_language(&r, &language, err);
-        name_language(transcript, language);
-        transcript->language_probability = language < 0 ? 0 : 1;
-        return code;
-    }
-    code = prepare(&r, err);
-    if (code == TW_OK)
-        code = choose_language(&r, err);
-    if (code == TW_OK)
-        code = do_windows(&r, err);
-    tw_text_context_release(&r.context);
-    tw_search_destroy(r.search);
-    tw_rules_release(&r.rules);
+    r->session = session;
+    set_range(r);
+    code = given_language(r, &r->language, err);
+    if (code == TW_OK && !too_short(r))
+        code = prepare(r, err);
+    if (code != TW_OK)
+        release_run(r);
     return code;
+}
+
+int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err)
+{
+    struct run *r = &session->run;
+    if (r->session == NULL)
+        return tw_fail(err, TW_E_STATE, "no transcription has begun");
+    int code = too_short(r) ? TW_OK : encode(r, r->start, err);
+    if (code != TW_OK)
+        release_run(r);
+    return code;
+}
+
+/* What the runner has done since the transcription began. */
+static void count(struct run *r)
+{
+    const struct tw_array_counts *before = &r->session->before;
+    struct tw_array_counts now;
+    tw_runner_counts(r->session->runner, &now);
+    r->transcript->counts = (struct tw_encoder_counts){
+        .launches = now.launches - before->launches,
+        .products_on_array = now.products_on_array - before->products_on_array,
+        .operations_on_host = now.operations_on_host - before->operations_on_host,
+        .fallbacks = now.fallbacks - before->fallbacks,
+        .mismatches = now.mismatches - before->mismatches,
+        .cycles = now.cycles - before->cycles,
+    };
+}
+
+int tw_transcribe_finish(struct tw_whisper *session, struct tw_error *err)
+{
+    struct run *r = &session->run;
+    int code = TW_OK;
+    if (r->session == NULL)
+        return tw_fail(err, TW_E_STATE, "no transcription has begun");
+    if (too_short(r)) {
+        name_language(r->transcript, r->language);
+        r->transcript->language_probability = r->language < 0 ? 0 : 1;
+    } else {
+        code = choose_task(r, err);
+        if (code == TW_OK)
+            code = do_windows(r, err);
+        count(r);
+    }
+    release_run(r);
+    return code;
+}
+
+int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
+                  struct tw_transcript *transcript, struct tw_error *err)
+{
+    int code = tw_transcribe_begin(session, mel, options, transcript, err);
+    return code == TW_OK ? tw_transcribe_finish(session, err) : code;
 }

@@ -11,6 +11,7 @@
 #include "whisper/model.h"
 #include "whisper/transcript.h"
 
+struct tw_array;
 struct tw_search;
 struct tw_sequence;
 struct tw_window;
@@ -29,6 +30,7 @@ struct tw_transcribe_options {
     double offset, length; /* seconds of the input to skip, and to take after that (0: all) */
     const char *prompt;    /* initial text context; may be NULL */
     uint64_t seed;         /* of sampling at temperatures above 0 */
+    const char *array;     /* what transcripts call the session's array: "npu", "emu"; NULL: "npu" */
     /* Called at each window and token with the share done in [0, 1]; nonzero stops with TW_E_CANCELLED. May be NULL. */
     int (*progress)(void *arg, double done);
     /* Called for each finished segment, in order. May be NULL. */
@@ -49,11 +51,12 @@ struct tw_transcribe_options tw_transcribe_defaults(void);
 struct tw_whisper;
 
 /*
- * A session: caches and work memory for one transcription at a time. model and host must outlive it; a host belongs to
- * one session at a time, a model may serve many.
+ * A session: caches and work memory for one transcription at a time. model, host and array must outlive it; a host
+ * belongs to one session at a time, a model and an array may serve many at once. The array does the encoder's products;
+ * NULL: the CPU does all.
  */
-int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_whisper **session,
-                      struct tw_error *err);
+int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_array *array,
+                      struct tw_whisper **session, struct tw_error *err);
 void tw_whisper_destroy(struct tw_whisper *session);
 
 /*
@@ -62,5 +65,16 @@ void tw_whisper_destroy(struct tw_whisper *session);
  */
 int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
                   struct tw_transcript *transcript, struct tw_error *err);
+
+/*
+ * The same in parts, which different threads may do one after another, so that one input is encoded while another
+ * session decodes the one before it: begin checks the options; ahead, which may be left out, encodes the first window;
+ * neither calls the callbacks. finish does all the rest. mel, transcript and what the options point to must live until
+ * then. A failure of any part ends the transcription; so does destroying the session.
+ */
+int tw_transcribe_begin(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
+                        struct tw_transcript *transcript, struct tw_error *err);
+int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err);
+int tw_transcribe_finish(struct tw_whisper *session, struct tw_error *err);
 
 #endif

@@ -21,15 +21,25 @@ struct tw_timings {
     double load, mel, encode, decode, total; /* milliseconds */
 };
 
+/* Who did what in the encoder. Without an array all but operations_on_host are 0. */
+struct tw_encoder_counts {
+    uint64_t launches;          /* on the array */
+    uint64_t products_on_array; /* matrices */
+    uint64_t operations_on_host;
+    uint64_t fallbacks;  /* launches that failed and were computed by the CPU */
+    uint64_t mismatches; /* of these, launches with a result that a checksum found wrong */
+    uint64_t cycles;     /* of the array, modelled; 0 on silicon */
+};
+
 struct tw_transcript {
     char language[8];            /* code: "en" */
     double language_probability; /* 1 when the language was given */
     double duration;             /* seconds of the input */
     struct tw_segment *segments;
     size_t n_segments, segment_room;
-    int64_t launches;            /* commands sent to an array; 0 on the CPU */
-    int32_t windows;             /* encoder passes */
-    const char *encoder_device, *decoder_device; /* "cpu", … */
+    int32_t windows;                             /* encoder passes */
+    const char *encoder_device, *decoder_device; /* "cpu", "npu" or "emu"; not owned */
+    struct tw_encoder_counts counts;
     struct tw_timings timings_ms;
 };
 

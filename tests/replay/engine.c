@@ -20,7 +20,7 @@ int replay_engine_open(struct replay_engine *e, const char *model, unsigned thre
     if (code == TW_OK)
         code = tw_host_create(&options, &e->host, err);
     if (code == TW_OK)
-        code = tw_whisper_create(e->model, e->host, &e->session, err);
+        code = tw_whisper_create(e->model, e->host, NULL, &e->session, err);
     return code;
 }
 

@@ -249,7 +249,7 @@ static struct tw_transcript sample(void)
     struct tw_transcript t = {.language = "en", .language_probability = 0.123456789, .duration = 11.0049};
     t.encoder_device = "cpu";
     t.decoder_device = "cpu";
-    t.launches = 3;
+    t.counts = (struct tw_encoder_counts){3, 40, 50, 2, 1, 32000000};
     t.timings_ms = (struct tw_timings){1.234, 2.345, 100.006, 50, 1e6 / 3};
     add(&t, 0.1, 2.3000000001, " \"One\" \\ \x01");
     add(&t, 2.3, 11, " two\n\xF0\x9F\x98\x80");
@@ -274,12 +274,19 @@ static void json_values(void **state)
     char *text = written(&t, TW_FORMAT_JSON, NULL);
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
-    assert_int_equal(json_object_size(root), 8);
+    assert_int_equal(json_object_size(root), 13);
     assert_string_equal(json_string_value(json_object_get(root, "text")), "\"One\" \\ \x01 two\n\xF0\x9F\x98\x80");
     assert_string_equal(json_string_value(json_object_get(root, "language")), "en");
     assert_true(real_at(root, "language_probability") == 0.123457);
     assert_true(real_at(root, "duration") == 11.0);
     assert_int_equal(json_integer_value(json_object_get(root, "launches")), 3);
+    assert_int_equal(json_integer_value(json_object_get(root, "products_on_array")), 40);
+    assert_int_equal(json_integer_value(json_object_get(root, "operations_on_host")), 50);
+    assert_int_equal(json_integer_value(json_object_get(root, "fallbacks")), 2);
+    assert_int_equal(json_integer_value(json_object_get(root, "mismatches")), 1);
+    const json_t *modelled = json_object_get(root, "modelled_ms");
+    assert_true(json_real_value(json_object_get(modelled, "at_1000_mhz")) == 32);
+    assert_true(json_real_value(json_object_get(modelled, "at_1600_mhz")) == 20);
     const json_t *list = json_object_get(root, "segments"), *first = json_array_get(list, 0);
     assert_int_equal(json_array_size(list), 2);
     assert_int_equal(json_object_size(first), 6);
@@ -326,7 +333,7 @@ static void json_line_with_file(void **state)
     assert_true(strncmp(text, "{\"file\": ", 9) == 0);
     json_t *root = json_loads(text, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "file")), "a" FFFD "\"b.wav");
-    assert_int_equal(json_object_size(root), 9);
+    assert_int_equal(json_object_size(root), 14);
     json_decref(root);
     free(text);
     tw_transcript_release(&t);
