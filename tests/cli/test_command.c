@@ -49,8 +49,8 @@ static void help(void **state)
     assert_help(RUN(*state, caught, "--help"), "Usage: tilewright COMMAND");
     assert_help(RUN(*state, caught, "-h"), "Usage: tilewright COMMAND");
     assert_help(RUN(*state, caught, "help"), "Usage: tilewright COMMAND");
-    static const char *const commands[] = {"transcribe", "model", "as",     "dis", "image",  "vectors",
-                                           "emu",        "info",  "doctor", "run", "overlay"};
+    static const char *const commands[] = {"transcribe", "model", "as",     "dis", "image",   "vectors",
+                                           "emu",        "info",  "doctor", "run", "overlay", "bench"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "Usage: tilewright %s", commands[i]);
@@ -130,12 +130,6 @@ static void usage_errors(void **state)
     }
 }
 
-static void devices_of_later_versions(void **state)
-{
-    assert_refused(RUN(*state, caught, "transcribe", "-m", "base", "x.wav", "--device", "npu"), 1, "npu");
-    assert_refused(RUN(*state, caught, "transcribe", "-m", "base", "x.wav", "--device=emu"), 1, "emu");
-}
-
 static void no_such_model(void **state)
 {
     const struct folder *scratch = *state;
@@ -164,7 +158,6 @@ int main(void)
         cmocka_unit_test(version),
         cmocka_unit_test(no_or_unknown_command),
         cmocka_unit_test(usage_errors),
-        cmocka_unit_test(devices_of_later_versions),
         cmocka_unit_test(no_such_model),
         cmocka_unit_test(lost_output),
     };

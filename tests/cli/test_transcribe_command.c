@@ -379,6 +379,22 @@ static void options_that_do_not_fit_the_model(void **state)
     assert_ended(f, 1, "");
 }
 
+static void devices(void **state)
+{
+    const struct place *p = *state;
+    char *text = quiet_out(p, p->a, "text");
+    struct finished f = TRANSCRIBE(p, caught, "--device=emu", "--verify", p->a);
+    assert_string_equal(f.out, text);
+    assert_sentence(&f, "encoder on emu (");
+    assert_ended(f, 0, text);
+    free(text);
+    if (access("/dev/accel/accel0", F_OK) == 0)
+        return; /* here it might work */
+    f = TRANSCRIBE(p, caught, "--quiet", "--device=npu", p->a);
+    assert_sentence(&f, "NPU");
+    assert_ended(f, 1, "");
+}
+
 /* Ten minutes of silence, in a file that is a hole. */
 static void put_long_silence(const struct place *p, char path[PATH_SIZE])
 {
@@ -469,6 +485,7 @@ int main(void)
         cmocka_unit_test(lost_output),
         cmocka_unit_test(reader_goes_away),
         cmocka_unit_test(options_that_do_not_fit_the_model),
+        cmocka_unit_test(devices),
         cmocka_unit_test(interrupted_text),
         cmocka_unit_test(interrupted_while_reading),
     };
