@@ -1,5 +1,6 @@
 /*
- * The public C API of Tilewright: error codes, and the NPU: device, context, buffer and job.
+ * The public C API of Tilewright: error codes; the NPU as device, context, buffer and job; and what is computed with
+ * it: graphs and matrix products.
  *
  * Every function that can fail returns 0 (or a count >= 0) on success and one of the negative codes below on
  * failure; the sentence for the user is in the struct tw_error that the caller passed, which may be NULL.
@@ -208,6 +209,210 @@ int tw_job_failed_part(const struct tw_job *job);
 
 /* Waits for a running job first. */
 void tw_job_destroy(struct tw_job *job);
+
+/* Graphs */
+
+/* How numbers are stored. Quantised ones lie in blocks along a row, as ggml has them. */
+enum tw_type {
+    TW_F32,
+    TW_F16,
+    TW_BF16,
+    TW_Q5_0, /* 32 numbers: half scale d, 32 high bits, 32 nibbles; value = d * (5-bit number - 16) */
+    TW_Q8_0, /* 32 numbers: half scale d, 32 signed bytes; value = d * byte */
+    TW_I32,
+    TW_TYPE_COUNT
+};
+
+struct tw_graph; /* a list of operations on matrices, in the order they run */
+
+typedef int32_t tw_id;             /* a tensor of a graph, or negative */
+#define TW_NONE ((tw_id)INT32_MAX) /* no operand here */
+
+/*
+ * A tensor has up to three dimensions: cols (numbers that lie side by side), rows, batch (matrices). It is either bound
+ * (the caller's memory: weights, inputs, results), temporary (memory of the engine, shared between tensors that are not
+ * needed at the same time) or a view (a window with strides into one of the former).
+ *
+ *     struct tw_graph *g = tw_graph_create();
+ *     tw_id x = tw_graph_bind(g, "x", TW_F32, 512, 1500, 1, input), y = tw_graph_bind(...);
+ *     tw_id w = tw_graph_constant(g, "w", TW_F16, 512, 2048, 1, weights), h = tw_graph_temp(g, "h", TW_F32, ...);
+ *     tw_graph_product(g, h, x, w, TW_NONE, (struct tw_product_options){.gelu = 1});
+ *     tw_graph_layer_norm(g, y, h, ...);
+ *     if (tw_graph_finish(g, &err) == 0)
+ *         tw_engine_run(engine, g, &err);
+ *
+ * The functions below return a tensor's number, or a negative code; those that add an operation return TW_OK. A
+ * negative number given as an operand is passed on, and the first failure is kept with its sentence: so a whole network
+ * can be written down before tw_graph_finish is asked, which reports it. One graph belongs to one thread while it is
+ * built.
+ */
+
+/*
+ * An empty graph, or NULL when there is no memory; the other functions need one. Bound memory stays the caller's and
+ * must outlive the runs.
+ */
+struct tw_graph *tw_graph_create(void);
+void tw_graph_destroy(struct tw_graph *g);
+/* Empties the graph for the next one, keeping its memory (a decoder builds one per step). */
+void tw_graph_reset(struct tw_graph *g);
+
+/*
+ * A tensor in the caller's memory, densely packed. name is for messages and printing; it is copied and cut. Memory may
+ * be bound twice only when no operation writes to it: take views otherwise, so that the list shows what depends on
+ * what.
+ */
+tw_id tw_graph_bind(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch,
+                    void *data);
+/* As tw_graph_bind, for memory that operations only read; writing to it is refused by tw_graph_finish. */
+tw_id tw_graph_constant(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows,
+                        int64_t batch, const void *data);
+/* A temporary tensor (f32, f16 or bf16). */
+tw_id tw_graph_temp(struct tw_graph *g, const char *name, enum tw_type type, int64_t cols, int64_t rows, int64_t batch);
+/*
+ * A window into a tensor: `cols` numbers starting at byte `offset` of `of`, rows and matrices at the given strides in
+ * bytes. It must stay inside the base's memory; offset and strides are whole elements, of quantised tensors whole rows.
+ * The stride of a single row or matrix does not matter and is stored as if dense. Views of views are resolved to the
+ * base. A view whose own rows overlap can only be read.
+ */
+tw_id tw_graph_view(struct tw_graph *g, tw_id of, int64_t cols, int64_t rows, int64_t batch, size_t offset,
+                    size_t row_stride, size_t batch_stride);
+
+/*
+ * a: M rows of K, f32 (bf16 and f16 too). b: N rows of K of any type but i32, or with b_rows K rows of N (f32, f16 or
+ * bf16). bias: 1 row of N, f32, or TW_NONE. out: M rows of N, f32, f16 or bf16. Batches: a and out agree; b agrees or
+ * has 1. Sums are kept in f32 at least, over all of K. With accumulate (out f32) the result is added to what out holds,
+ * after GELU.
+ */
+struct tw_product_options {
+    float scale; /* 0 counts as 1 */
+    int gelu, accumulate, b_rows;
+};
+int tw_graph_product(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, struct tw_product_options options);
+/*
+ * The same, and `addend` is added after GELU and before rounding to out's type: f32, of out's shape, the very same
+ * window as out or none of its memory. TW_NONE: nothing is added. Not together with accumulate.
+ */
+int tw_graph_product_onto(struct tw_graph *g, tw_id out, tw_id a, tw_id b, tw_id bias, tw_id addend,
+                          struct tw_product_options options);
+/*
+ * Row operations. x and out have the same shape (transpose: cols and rows exchanged), y in add the same cols. x, y and
+ * out are f32, f16 or bf16, each on its own; gain and shift are 1 row of f32. Inside, numbers are f32.
+ */
+int tw_graph_gelu(struct tw_graph *g, tw_id out, tw_id x);
+int tw_graph_scale(struct tw_graph *g, tw_id out, tw_id x, float scale);
+int tw_graph_add(struct tw_graph *g, tw_id out, tw_id x, tw_id y);
+int tw_graph_copy(struct tw_graph *g, tw_id out, tw_id x);
+int tw_graph_transpose(struct tw_graph *g, tw_id out, tw_id x);
+int tw_graph_layer_norm(struct tw_graph *g, tw_id out, tw_id x, tw_id gain, tw_id shift, float eps);
+/* With causal, what row r does not see becomes 0; past + rows must not exceed cols. */
+int tw_graph_softmax(struct tw_graph *g, tw_id out, tw_id x, float scale, int causal, int32_t past);
+/*
+ * x: T rows (time) of C channels. out: (T + 2*pad - window)/stride + 1 rows of C*window columns, pad = window/2
+ * (zeros), where out[t][c*window + j] = x[t*stride + j - pad][c]: the order in which convolution weights [out][in][tap]
+ * lie. x and out: f32, f16 or bf16.
+ */
+int tw_graph_im2col(struct tw_graph *g, tw_id out, tw_id x, int32_t window, int32_t stride);
+/* table: rows of any type but i32. indices: i32, 1 row of n, each in [0, table rows) (checked when run). out: n rows
+ * f32. */
+int tw_graph_gather(struct tw_graph *g, tw_id out, tw_id table, tw_id indices);
+/*
+ * q, out: Tq rows of heads*D; k: Tk rows of heads*D; v likewise; f32 (k and v may both be f16); batches of q and out
+ * agree, those of k and v agree with them or are 1. Head h uses columns h*D .. h*D+D-1:
+ * out = softmax(scale * q k^T) v. With causal, query row r sees key rows 0 .. past + r; past + Tq must not exceed Tk,
+ * and what a row does not see must be finite, because an executor may multiply it by 0.
+ */
+int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v, int32_t heads, float scale, int causal,
+                       int32_t past);
+
+/*
+ * Checks the whole list (shapes, types, temporaries written before they are read, outputs that overlap an operand which
+ * the operation still reads) and plans where temporary tensors lie. An output may be the very same window as x for
+ * GELU, SCALE, ADD, LAYER_NORM and SOFTMAX, or as the addend of a PRODUCT, and is read too for an accumulating PRODUCT.
+ * A temporary counts as written once any part of it is: who fills it through views fills all that is read later. After
+ * it the graph is read-only.
+ */
+int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
+
+/* Engines: graphs and products on the NPU, and on the processor */
+
+/*
+ * What runs graphs: threads of the processor, and the NPU with memory for packed weights, if there is one. Products go
+ * to the NPU, all else to the processor. On the NPU operands of a product are rounded to bf16 and sums are kept in
+ * fp32; the processor computes in fp32. Whatever fails on the NPU is computed by the processor within the same call.
+ */
+struct tw_engine;
+
+/* Which products of the NPU are proved by checksums, which takes the processor little time. */
+enum tw_array_verify {
+    TW_VERIFY_FIRST, /* those of the first run */
+    TW_VERIFY_ALL,
+    TW_VERIFY_NONE
+};
+
+struct tw_engine_options {
+    unsigned threads;      /* 0: one for each processor */
+    uint64_t weight_bytes; /* how much memory packed weights may take; 0: 4 GiB */
+    enum tw_array_verify verify;
+    /* Gets a sentence when the processor takes over; may be called by several threads at once. NULL: to stderr. */
+    void (*warn)(void *arg, const char *sentence);
+    void *arg;
+};
+
+/*
+ * device NULL: the processor alone. The device may be closed afterwards. options may be NULL. An engine takes one
+ * context of the NPU. Fails as tw_context_create does, or with TW_E_ARGUMENT or TW_E_MEMORY.
+ */
+int tw_engine_open(struct tw_device *device, const struct tw_engine_options *options, struct tw_engine **engine,
+                   struct tw_error *err);
+/* After its last run. Harmless on NULL. */
+void tw_engine_close(struct tw_engine *engine);
+
+/*
+ * Runs a finished graph. Engines may share a graph that writes to no bound memory. Several threads may use one engine:
+ * they wait for each other. What was made for a graph is kept for when the same one comes again. Fails with
+ * TW_E_ARGUMENT, TW_E_STATE when the graph is not finished, or TW_E_MEMORY; never because of the NPU.
+ */
+int tw_engine_run(struct tw_engine *engine, const struct tw_graph *g, struct tw_error *err);
+
+/*
+ * Constants in that memory are gone or change now. Without it, an engine that has packed them would go on using what it
+ * packed when other constants of the same size come to lie there.
+ */
+void tw_engine_forget(struct tw_engine *engine, const void *from, size_t bytes);
+
+/* Since the engine was opened. */
+struct tw_engine_counts {
+    uint64_t runs;                            /* graphs and products */
+    uint64_t launches;                        /* on the NPU */
+    uint64_t products_on_npu;                 /* matrices */
+    uint64_t products_on_host;                /* operations */
+    uint64_t fallbacks;                       /* launches that failed, so that the processor computed their products */
+    uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
+    uint64_t cycles, read_bytes, write_bytes; /* of the NPU, modelled by the emulator; 0 on silicon */
+};
+void tw_engine_counts(struct tw_engine *engine, struct tw_engine_counts *counts);
+
+/*
+ * One product: C[m x n] = gelu?(A[m x k] * B[k x n] + bias) + addend. Matrices lie in the caller's memory at any
+ * alignment, row after row; strides are in numbers from one row to the next, 0: the rows lie side by side. C shares no
+ * number with A, B and bias.
+ */
+struct tw_product {
+    int64_t m, k, n;
+    const void *a;       /* m rows of k: TW_F32, TW_BF16 or TW_F16 */
+    const void *b;       /* k rows of n, or with b_columns n rows of k (B column after column): the same types */
+    void *c;             /* m rows of n: TW_F32 or TW_BF16 */
+    const float *bias;   /* n numbers, or NULL */
+    const float *addend; /* m rows of n, or NULL; c itself if that is TW_F32, or none of its memory */
+    enum tw_type a_type, b_type, c_type;
+    int64_t a_stride, b_stride, c_stride, addend_stride;
+    int b_columns;
+    int b_constant; /* b and bias do not change until tw_engine_forget: they are packed for the NPU only once */
+    int gelu;       /* x/2 * (1 + erf(x / sqrt 2)) */
+};
+
+/* Fails with TW_E_ARGUMENT, TW_E_SHAPE, TW_E_LIMIT or TW_E_MEMORY; never because of the NPU. */
+int tw_product_run(struct tw_engine *engine, const struct tw_product *product, struct tw_error *err);
 
 #ifdef __cplusplus
 }

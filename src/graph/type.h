@@ -2,18 +2,10 @@
 #ifndef TW_GRAPH_TYPE_H
 #define TW_GRAPH_TYPE_H
 
+#include "tilewright.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-enum tw_type {
-    TW_F32,
-    TW_F16,
-    TW_BF16,
-    TW_Q5_0, /* 32 numbers: half scale d, 32 high bits, 32 nibbles; value = d * (5-bit number - 16) */
-    TW_Q8_0, /* 32 numbers: half scale d, 32 signed bytes; value = d * byte */
-    TW_I32,
-    TW_TYPE_COUNT
-};
 
 struct tw_type_info {
     const char *name;

@@ -17,19 +17,13 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "host/host.h"
+#include "tilewright.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* The overlay in one context of a device, and the weights that are in its memory. Threads may share it. */
 struct tw_array;
-
-/* Which products are proved by checksums on the CPU (host/checksum.h). */
-enum tw_array_verify {
-    TW_VERIFY_FIRST, /* those of the array's first run */
-    TW_VERIFY_ALL,
-    TW_VERIFY_NONE
-};
 
 struct tw_array_options {
     uint64_t weight_bytes; /* how much packed weights may take of memory; 0: 4 GiB */

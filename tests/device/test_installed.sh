@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the library below a temporary folder, compiles the example against it by pkg-config alone, and runs it.
+# Installs the library below a temporary folder, compiles the examples against it by pkg-config alone, and runs them.
 # Usage: test_installed.sh BUILD SOURCE COMPILER MAKE_COPY_PROGRAM [COMPILER_OPTION]...
 set -euo pipefail
 build=$1 source=$2 compiler=$3 maker=$4
@@ -15,10 +15,14 @@ libraries=$(dirname "$(dirname "$config")")
 
 cd "$folder"
 # shellcheck disable=SC2086 # flags are several words
-"$compiler" -std=c17 -Wall -Wextra -Werror "$@" -o run_xclbin "$source/examples/run_xclbin.c" $flags -Wl,-rpath,"$libraries"
+for example in run_xclbin product; do
+    "$compiler" -std=c17 -Wall -Wextra -Werror "$@" -o $example "$source/examples/$example.c" $flags -Wl,-rpath,"$libraries"
+done
 "$maker" "$folder"
 TILEWRIGHT_DEVICE=emu ./run_xclbin copy.xclbin copy.insts input.bin 1024 output.bin
 cmp input.bin output.bin
+
+./product --device emu | grep -q '^emu: 0 of 15000 numbers are wrong; '
 
 # Asked for silicon where there is none, it says so, and does not emulate in silence.
 if [ ! -e /sys/class/accel ]; then
@@ -28,10 +32,15 @@ if [ ! -e /sys/class/accel ]; then
     fi
     grep -q '^TW_E_NO_DEVICE: ' message
     [ ! -e none.bin ]
+    if ./product --device npu 2>message; then
+        echo "multiplied without an NPU" >&2
+        exit 1
+    fi
+    grep -q '^TW_E_NO_DEVICE: ' message
 fi
 
 # Nothing but the public functions is visible.
-if nm -D --defined-only "$libraries/libtilewright.so" | grep -E ' [TDBR] ' | grep -vE ' tw_(buffer|chain|code|context|device|job)_'; then
+if nm -D --defined-only "$libraries/libtilewright.so" | grep -E ' [TDBR] ' | grep -vE ' tw_(buffer|chain|code|context|device|engine|graph|job|product)_'; then
     echo "the library shows more than its interface" >&2
     exit 1
 fi
