@@ -1,49 +1,73 @@
-#include "job/array.h"
+#include "job/state.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "kernels/job_program.h"
 #include "overlay/image.h"
-#include "tilewright.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 4 };
+enum { COLUMNS = 4, FAILURES_MAX = 3 /* in a row, then the array is left alone */ };
+#define WEIGHT_BYTES (UINT64_C(4) << 30)
 
-struct tw_array {
-    struct tw_context *context;
-    double image_seconds;
-};
-
-static int make_pdi(unsigned char **pdi, size_t *size, struct tw_error *err)
+static int make_pdi(struct tw_array *a, struct tw_error *err)
 {
+    const double before = tw_seconds();
     struct tw_job_program *job = NULL;
     int code = tw_job_program_make(&job, err);
     if (code < 0)
         return code;
     const struct tw_overlay_piece piece = {0, {.data = job->bytes, .size = job->size, .file = "job program"}};
     const struct tw_overlay_program program = {&piece, 1};
-    code = tw_overlay_pdi(&program, pdi, size, err);
+    code = tw_overlay_pdi(&program, &a->pdi, &a->pdi_bytes, err);
     tw_job_program_free(job);
+    a->image_seconds = tw_seconds() - before;
     return code;
+}
+
+static int take_context(struct tw_array *a, struct tw_error *err)
+{
+    const struct tw_program program = {.pdi = a->pdi, .bytes = a->pdi_bytes};
+    int code = tw_context_create(a->device, COLUMNS, &program, 1, &a->context, err);
+    if (code == 0)
+        a->contexts++;
+    return code;
+}
+
+static void note(void *arg, const char *sentence)
+{
+    (void)arg;
+    tw_note("%s", sentence);
+}
+
+static int make_store(struct tw_array *a, uint64_t budget, struct tw_error *err)
+{
+    const struct tw_store_memory memory = {.take = slabs_take, .give = slabs_give, .arg = &a->slabs};
+    return tw_store_create(&memory, budget != 0 ? budget : WEIGHT_BYTES, &a->store, err);
 }
 
 int tw_array_open(struct tw_device *device, const struct tw_array_options *options, struct tw_array **array,
                   struct tw_error *err)
 {
-    unsigned char *pdi = NULL;
-    size_t size = 0;
-    (void)options;
     *array = NULL;
     struct tw_array *a = calloc(1, sizeof *a);
     if (a == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for an array");
-    const double before = tw_seconds();
-    int code = make_pdi(&pdi, &size, err);
-    a->image_seconds = tw_seconds() - before;
-    const struct tw_program program = {.pdi = pdi, .bytes = size};
+    const struct tw_array_options o = options != NULL ? *options : (struct tw_array_options){0};
+    a->device = device;
+    a->verify = o.verify;
+    a->warn = o.warn != NULL ? o.warn : note;
+    a->arg = o.arg;
+    pthread_mutex_init(&a->lock, NULL);
+    slabs_init(&a->slabs, device);
+    int code = make_pdi(a, err);
     if (code == 0)
-        code = tw_context_create(device, COLUMNS, &program, 1, &a->context, err);
-    free(pdi);
+        code = take_context(a, err);
+    if (code == 0)
+        code = tw_buffer_create(device, 1, &a->keeper, err);
+    if (code == 0)
+        code = make_store(a, o.weight_bytes, err);
     if (code < 0)
         tw_array_close(a);
     else
@@ -51,18 +75,125 @@ int tw_array_open(struct tw_device *device, const struct tw_array_options *optio
     return code;
 }
 
-void tw_array_close(struct tw_array *array)
+void tw_array_close(struct tw_array *a)
 {
-    if (array == NULL)
+    if (a == NULL)
         return;
-    tw_context_destroy(array->context);
-    free(array);
+    tw_store_destroy(a->store);
+    slabs_destroy(&a->slabs);
+    tw_context_destroy(a->context);
+    tw_buffer_destroy(a->keeper);
+    pthread_mutex_destroy(&a->lock);
+    free(a->pdi);
+    free(a);
 }
 
-/* Nothing is packed yet. */
 void tw_array_forget(struct tw_array *array, const void *from, size_t bytes)
 {
-    (void)array;
-    (void)from;
-    (void)bytes;
+    tw_store_forget(array->store, from, bytes);
+}
+
+/* Another thread must not give the context back in between. */
+int array_job_create(struct tw_array *a, const void *code, size_t bytes, struct tw_job **job, uint64_t *context,
+                     struct tw_error *err)
+{
+    pthread_mutex_lock(&a->lock);
+    int result = a->is_left_alone ? tw_fail(err, TW_E_LOST, "the array is left alone")
+                                  : tw_job_create(a->context, 0, code, bytes, job, err);
+    *context = a->contexts;
+    pthread_mutex_unlock(&a->lock);
+    return result;
+}
+
+uint64_t array_context(struct tw_array *a)
+{
+    pthread_mutex_lock(&a->lock);
+    const uint64_t number = a->contexts;
+    pthread_mutex_unlock(&a->lock);
+    return number;
+}
+
+int array_is_left_alone(struct tw_array *a)
+{
+    pthread_mutex_lock(&a->lock);
+    const int is = a->is_left_alone;
+    pthread_mutex_unlock(&a->lock);
+    return is;
+}
+
+void array_worked(struct tw_array *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->failures = 0;
+    a->is_renewed = 0;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/*
+ * After a hang the driver makes the context anew by itself. When that does not help, one that is new to the driver too
+ * may; once, until something has worked again.
+ */
+static int needs_context(const struct tw_array *a, int code)
+{
+    const int may_help = code == TW_E_LOST || (a->failures > 1 && (code == TW_E_TIMEOUT || code == TW_E_REFUSED));
+    return may_help && !a->is_renewed;
+}
+
+static void renew(struct tw_array *a)
+{
+    a->is_renewed = 1;
+    tw_context_destroy(a->context);
+    a->context = NULL;
+    if (take_context(a, NULL) < 0)
+        a->is_left_alone = 1;
+}
+
+static void tell(const struct tw_array *a, const char *what, const struct tw_error *why)
+{
+    char sentence[sizeof why->text + 200];
+    snprintf(sentence, sizeof sentence, "%s: %s (%s)", what, why->text, tw_code_name(why->code));
+    a->warn(a->arg, sentence);
+}
+
+static void count_failure(struct tw_array *a, int code)
+{
+    a->failures++;
+    if (needs_context(a, code))
+        renew(a);
+    else if (code == TW_E_LOST || a->failures >= FAILURES_MAX)
+        a->is_left_alone = 1;
+}
+
+/*
+ * A command that was dropped because another one hung says nothing new of the device, nor does one of a context that
+ * has been replaced meanwhile.
+ */
+void array_failed(struct tw_array *a, uint64_t context, const struct tw_error *why)
+{
+    pthread_mutex_lock(&a->lock);
+    const int was_left_alone = a->is_left_alone, first = !a->is_warned;
+    if (!was_left_alone && why->code != TW_E_ABORTED && context == a->contexts)
+        count_failure(a, why->code);
+    a->is_warned = 1;
+    const int is_last = a->is_left_alone && !was_left_alone;
+    pthread_mutex_unlock(&a->lock);
+    if (first)
+        tell(a, "a launch on the NPU failed, and the CPU computes it", why);
+    if (is_last)
+        tell(a, "the NPU is left alone from now on, and the CPU computes everything", why);
+}
+
+int array_must_verify(struct tw_array *a)
+{
+    pthread_mutex_lock(&a->lock);
+    const int is_proved = a->is_proved;
+    pthread_mutex_unlock(&a->lock);
+    return a->verify == TW_VERIFY_ALL || (a->verify == TW_VERIFY_FIRST && !is_proved);
+}
+
+void array_is_proved(struct tw_array *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->is_proved = 1;
+    pthread_mutex_unlock(&a->lock);
 }

@@ -51,16 +51,16 @@ struct tw_array_counts {
     uint64_t launches;                        /* on the array */
     uint64_t commands;                        /* to the driver; a command may hold several launches */
     uint64_t contexts;                        /* taken by the array so far, for all its runners */
-    uint64_t products_on_array;               /* matrices */
+    uint64_t products_on_array;               /* matrices whose results were taken */
     uint64_t products_on_host;                /* operations */
     uint64_t operations_on_host;              /* all of them, products too */
     uint64_t fallbacks;                       /* launches that failed and were computed by the CPU */
     uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
     uint64_t weights_packed, weights_evicted; /* entries, of all runners of the array */
     uint64_t cycles, read_bytes, write_bytes; /* modelled; 0 on silicon */
-    /* What the time went to: making control code and packing weights, operations on the CPU, waiting for the array,
-     * and making the overlay. */
-    double control_seconds, host_seconds, array_seconds, image_seconds;
+    /* What the time went to: making control code, putting weights and headers into the device's memory, operations on
+     * the CPU, commands with what caches need, proving results, and once for the array, making the overlay. */
+    double control_seconds, pack_seconds, host_seconds, array_seconds, verify_seconds, image_seconds;
 };
 
 /* One thread's work memory and plans. */
@@ -88,6 +88,7 @@ struct tw_runner_event {
     const struct tw_graph *graph; /* that was run: its operations first .. first + count - 1 */
     int32_t first, count;
     double seconds;
+    int on_array;                       /* a launch that succeeded; 0: run by the CPU, also after a failure */
     const struct tw_modelled *modelled; /* NULL: run by the CPU, or on silicon */
     const int32_t *from;                /* operation i was made for operation from[i] of original; NULL: for i */
     const struct tw_graph *original;

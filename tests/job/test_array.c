@@ -1,0 +1,335 @@
+/* Graphs on the emulated array: right results whatever happens, and every run told in the counts. */
+#include "job/array_rig.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SEEDS = 12, THREADS = 8, ARRAYS = 3 };
+
+static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
+
+static void expect_clean(const struct rig *rig)
+{
+    const struct tw_array_counts c = rig_counts(rig);
+    if (rig->warnings != 0)
+        fail_msg("%s", rig->sentence);
+    assert_int_equal(c.fallbacks, 0);
+    assert_int_equal(c.mismatches, 0);
+    assert_true(c.launches > 0 && c.products_on_array >= c.launches && c.commands > 0 && c.cycles > 0);
+}
+
+static void test_random_graphs(void **state)
+{
+    struct rig rig;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct net n;
+        net_random(&n, seed);
+        net_run(&n, rig.runner);
+        net_check(&n, rig.host);
+        net_free(&n);
+    }
+    expect_clean(&rig);
+    assert_int_equal(rig_counts(&rig).runs, SEEDS);
+    rig_close(&rig);
+}
+
+static void test_no_array(void **state)
+{
+    struct tw_host *host = NULL;
+    struct tw_runner *runner = NULL;
+    struct tw_array_counts counts;
+    struct net n;
+    (void)state;
+    assert_int_equal(tw_host_create(NULL, &host, NULL), 0);
+    assert_int_equal(tw_runner_create(NULL, host, &runner, NULL), 0);
+    net_simple(&n, 1, 5, 40);
+    net_run(&n, runner);
+    net_check(&n, host);
+    tw_runner_counts(runner, &counts);
+    assert_int_equal(counts.runs, 1);
+    assert_int_equal(counts.launches, 0);
+    assert_int_equal(counts.products_on_host, 2);
+    assert_int_equal(counts.operations_on_host, n.g->n_ops);
+    net_free(&n);
+    tw_runner_destroy(runner);
+    tw_host_destroy(host);
+}
+
+/* A graph runs again with what was made for it, and follows its inputs. */
+static void test_again(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    net_simple(&n, 2, 40, 70);
+    net_run(&n, rig.runner);
+    net_check(&n, rig.host);
+    const struct tw_array_counts first = rig_counts(&rig);
+    for (int i = 0; i < 3; i++) {
+        net_fill(&n);
+        net_run(&n, rig.runner);
+        net_check(&n, rig.host);
+    }
+    const struct tw_array_counts last = rig_counts(&rig);
+    assert_true(first.control_seconds > 0 && last.control_seconds == first.control_seconds);
+    assert_int_equal(last.weights_packed, first.weights_packed);
+    assert_int_equal(last.launches, 4 * first.launches);
+    assert_int_equal(last.cycles / first.cycles, 4);
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Only the first run is verified when it is right; none of it costs commands that are counted. */
+static void test_verified_once(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    net_simple(&n, 3, 20, 33);
+    net_run(&n, rig.runner);
+    const struct tw_array_counts first = rig_counts(&rig);
+    net_run(&n, rig.runner);
+    assert_true(first.verify_seconds > 0 && rig_counts(&rig).verify_seconds == first.verify_seconds);
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Weights of two graphs in turn, with room for none: they are packed each time. */
+static void test_small_budget(void **state)
+{
+    const struct tw_array_options options = {.verify = TW_VERIFY_ALL, .weight_bytes = 1};
+    struct rig rig;
+    struct net n[2];
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &options, MACHINE_PLAIN), 0);
+    net_simple(&n[0], 4, 40, 70);
+    net_simple(&n[1], 5, 33, 96);
+    for (int i = 0; i < 6; i++) {
+        net_fill(&n[i % 2]);
+        net_run(&n[i % 2], rig.runner);
+        net_check(&n[i % 2], rig.host);
+    }
+    const struct tw_array_counts c = rig_counts(&rig);
+    assert_int_equal(c.weights_evicted, c.weights_packed);
+    assert_true(c.weights_packed >= 6 * 4);
+    expect_clean(&rig);
+    net_free(&n[0]);
+    net_free(&n[1]);
+    rig_close(&rig);
+}
+
+/* More graphs than plans are kept; all in the same memory. */
+static void test_many_graphs(void **state)
+{
+    struct rig rig;
+    struct net n[7];
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    for (int i = 0; i < 7; i++)
+        net_simple(&n[i], 10 + (uint64_t)i, 1 + 20 * i, 16 + 9 * i);
+    for (int i = 0; i < 14; i++) {
+        net_run(&n[i % 7], rig.runner);
+        net_check(&n[i % 7], rig.host);
+    }
+    expect_clean(&rig);
+    for (int i = 0; i < 7; i++)
+        net_free(&n[i]);
+    rig_close(&rig);
+}
+
+/* Weights that change are noticed when the array is told so. */
+static void test_forget(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    net_simple(&n, 6, 17, 64);
+    net_run(&n, rig.runner);
+    const uint64_t packed = rig_counts(&rig).weights_packed;
+    const tw_id changed[] = {n.weights, n.bias};
+    for (size_t i = 0; i < 2; i++) {
+        const struct tw_tensor *t = &n.g->tensors[changed[i]];
+        memset(t->data, 0, t->bytes);
+        tw_array_forget(rig.array, t->data, t->bytes);
+    }
+    net_run(&n, rig.runner);
+    net_check(&n, rig.host);
+    assert_int_equal(rig_counts(&rig).weights_packed, packed + 2);
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* A bias that is no constant is read anew in each run. */
+static void test_changing_bias(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    net_begin(&n, 7);
+    n.in = net_bind(&n, TW_F32, 40, 1, 0);
+    const tw_id x = net_bind(&n, TW_F32, 50, 30, 0), w = net_bind(&n, TW_F16, 50, 40, 1), y = net_temp(&n, 40, 30);
+    tw_graph_product(n.g, y, x, w, n.in, (struct tw_product_options){.gelu = 1});
+    net_end(&n, y);
+    for (int i = 0; i < 3; i++) {
+        net_fill(&n);
+        net_run(&n, rig.runner);
+        net_check(&n, rig.host);
+    }
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* ---- Watching */
+
+struct watched {
+    int32_t next; /* operation that should come */
+    uint64_t launches, steps, cycles;
+    const struct tw_graph *graph, *original;
+};
+
+static void watch(void *arg, const struct tw_runner_event *e)
+{
+    struct watched *w = arg;
+    assert_int_equal(e->first, w->next);
+    assert_true(e->count > 0 && e->seconds >= 0);
+    for (int32_t i = e->first; i < e->first + e->count; i++)
+        assert_true(e->from == NULL || (e->from[i] >= 0 && e->from[i] < e->original->n_ops));
+    w->next = e->first + e->count;
+    w->graph = e->graph;
+    w->original = e->original;
+    w->steps++;
+    assert_int_equal(e->on_array, e->modelled != NULL);
+    if (e->on_array) {
+        w->launches++;
+        w->cycles += e->modelled->cycles;
+    }
+}
+
+static void test_watch(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    net_random(&n, 8);
+    for (int apart = 0; apart < 2; apart++) {
+        struct watched w = {0};
+        const struct tw_array_counts before = rig_counts(&rig);
+        tw_runner_watch(rig.runner, apart, watch, &w);
+        net_run(&n, rig.runner);
+        const struct tw_array_counts after = rig_counts(&rig);
+        assert_int_equal(w.next, w.graph->n_ops);
+        assert_ptr_equal(w.original, n.g);
+        assert_int_equal(w.launches, after.launches - before.launches);
+        assert_int_equal(w.cycles, after.cycles - before.cycles);
+    }
+    tw_runner_watch(rig.runner, 0, NULL, NULL);
+    net_run(&n, rig.runner);
+    net_check(&n, rig.host);
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* ---- Several at once */
+
+struct worker {
+    struct tw_array *array;
+    uint64_t seed;
+    struct tw_array_counts counts;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct tw_host *host = NULL;
+    struct tw_runner *runner = NULL;
+    struct net n[2];
+    assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 1}, &host, NULL), 0);
+    assert_int_equal(tw_runner_create(w->array, host, &runner, NULL), 0);
+    net_simple(&n[0], w->seed, 20, 40);
+    net_random(&n[1], w->seed);
+    for (int i = 0; i < 4; i++) {
+        net_fill(&n[i % 2]);
+        net_run(&n[i % 2], runner);
+        net_check(&n[i % 2], host);
+    }
+    tw_runner_counts(runner, &w->counts);
+    net_free(&n[0]);
+    net_free(&n[1]);
+    tw_runner_destroy(runner);
+    tw_host_destroy(host);
+    return NULL;
+}
+
+static void work_at_once(struct worker *workers, int count)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < count; i++) {
+        assert_true(workers[i].counts.launches > 0);
+        assert_int_equal(workers[i].counts.fallbacks, 0);
+    }
+}
+
+static void test_threads(void **state)
+{
+    const struct tw_array_options options = {.verify = TW_VERIFY_FIRST, .weight_bytes = 60000};
+    struct worker workers[THREADS];
+    struct rig rig;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &options, MACHINE_PLAIN), 0);
+    for (int i = 0; i < THREADS; i++)
+        workers[i] = (struct worker){.array = rig.array, .seed = 20 + (uint64_t)i};
+    work_at_once(workers, THREADS);
+    assert_int_equal(rig.warnings, 0);
+    rig_close(&rig);
+}
+
+/* Two arrays of one device, and one of another. */
+static void test_several_arrays(void **state)
+{
+    struct worker workers[ARRAYS];
+    struct tw_array *second = NULL;
+    struct rig rig[2];
+    (void)state;
+    assert_int_equal(rig_open(&rig[0], NULL, NULL, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig[1], NULL, NULL, MACHINE_PLAIN), 0);
+    assert_int_equal(tw_array_open(rig[0].machine.device, NULL, &second, NULL), 0);
+    struct tw_array *const arrays[ARRAYS] = {rig[0].array, rig[1].array, second};
+    for (int i = 0; i < ARRAYS; i++)
+        workers[i] = (struct worker){.array = arrays[i], .seed = 40 + (uint64_t)i};
+    work_at_once(workers, ARRAYS);
+    tw_array_close(second);
+    rig_close(&rig[0]);
+    rig_close(&rig[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_no_array),       cmocka_unit_test(test_again),
+        cmocka_unit_test(test_verified_once), cmocka_unit_test(test_small_budget),   cmocka_unit_test(test_many_graphs),
+        cmocka_unit_test(test_forget),        cmocka_unit_test(test_changing_bias),  cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_several_arrays),
+    };
+    return cmocka_run_group_tests_name("array", tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* Whatever fails on the array: the result is right, it is counted, told once, and the next run is as before. */
+#include "job/array_rig.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { THREADS = 8, MEMORY_FAULTS_MAX = 40 };
+
+static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
+
+static void run(struct rig *rig, struct net *n)
+{
+    net_fill(n);
+    net_run(n, rig->runner);
+    net_check(n, rig->host);
+}
+
+/* Three runs with one fault, of which one launch falls to the CPU. */
+static void expect_one_fallback(const char *fault)
+{
+    struct rig rig;
+    struct net n;
+    assert_int_equal(rig_open(&rig, fault, &all, MACHINE_PLAIN), 0);
+    net_simple(&n, 1, 40, 70);
+    for (int i = 0; i < 3; i++)
+        run(&rig, &n);
+    const struct tw_array_counts c = rig_counts(&rig);
+    assert_int_equal(c.fallbacks, 1);
+    assert_int_equal(rig.warnings, 1);
+    assert_non_null(strstr(rig.sentence, "the CPU computes it"));
+    assert_true(c.launches > 0 && c.products_on_host > 0);
+    assert_int_equal(c.products_on_array + c.products_on_host, 3 * 2);
+    assert_int_equal(c.contexts, 1);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+static void test_lost_token(void **state)
+{
+    (void)state;
+    expect_one_fallback("token:1");
+    expect_one_fallback("token:12");
+}
+
+static void test_hanging_core(void **state)
+{
+    (void)state;
+    expect_one_fallback("core:1");
+    expect_one_fallback("core:700");
+}
+
+/* A flipped bit is found if it is worth more than rounding; whatever happens, the result is right. */
+static void test_flipped_bit(void **state)
+{
+    uint64_t mismatches = 0;
+    (void)state;
+    for (int seed = 0; seed < 6; seed++) {
+        char fault[64];
+        struct rig rig;
+        struct net n;
+        snprintf(fault, sizeof fault, "bit:%d:seed=%d", 500 * seed + 1, seed);
+        assert_int_equal(rig_open(&rig, fault, &all, MACHINE_PLAIN), 0);
+        net_simple(&n, 2, 20, 40);
+        for (int i = 0; i < 2; i++)
+            run(&rig, &n);
+        const struct tw_array_counts c = rig_counts(&rig);
+        assert_int_equal(c.fallbacks, c.mismatches);
+        assert_int_equal(rig.warnings, c.mismatches);
+        mismatches += c.mismatches;
+        net_free(&n);
+        rig_close(&rig);
+    }
+    assert_true(mismatches >= 2);
+}
+
+static void test_refused_context(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_true(rig_open(&rig, "context:1", NULL, MACHINE_PLAIN) < 0);
+    assert_null(rig.array);
+    assert_true(rig.err.text[0] != '\0');
+    net_simple(&n, 3, 10, 20);
+    run(&rig, &n);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Each allocation of the driver fails once. Returns 0 when there were not so many. */
+static int lack_memory(int number)
+{
+    char fault[32];
+    struct rig rig;
+    struct net n;
+    snprintf(fault, sizeof fault, "memory:%d", number);
+    const int code = rig_open(&rig, fault, &all, MACHINE_PLAIN);
+    assert_true(code == 0 || (code == TW_E_MEMORY && rig.array == NULL));
+    net_simple(&n, 4, 20, 40);
+    for (int i = 0; i < 2; i++)
+        run(&rig, &n);
+    const struct tw_array_counts c = rig_counts(&rig);
+    assert_true(rig.warnings <= 1 && c.fallbacks <= 1 && c.mismatches == 0);
+    const int found = code < 0 || rig.warnings > 0;
+    net_free(&n);
+    rig_close(&rig);
+    return found;
+}
+
+static void test_no_memory(void **state)
+{
+    int number = 1, misses = 0;
+    (void)state;
+    for (; number < MEMORY_FAULTS_MAX && misses < 3; number++)
+        misses = lack_memory(number) ? 0 : misses + 1;
+    assert_true(number > 8);
+    assert_true(number < MEMORY_FAULTS_MAX);
+}
+
+/* ---- Things that do not pass */
+
+static void expect_left_alone(struct rig *rig, struct net *n, uint64_t fallbacks_max)
+{
+    for (int i = 0; i < 5; i++)
+        run(rig, n);
+    const struct tw_array_counts before = rig_counts(rig);
+    run(rig, n);
+    const struct tw_array_counts after = rig_counts(rig);
+    assert_true(before.fallbacks > 0 && before.fallbacks <= fallbacks_max);
+    assert_int_equal(after.fallbacks, before.fallbacks);
+    assert_int_equal(after.launches, before.launches);
+    assert_int_equal(rig->warnings, 2);
+    assert_non_null(strstr(rig->sentence, "left alone"));
+}
+
+static void test_always_hanging(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, "core:1.0", NULL, MACHINE_PLAIN), 0);
+    net_simple(&n, 5, 20, 40);
+    expect_left_alone(&rig, &n, 3);
+    assert_int_equal(rig_counts(&rig).contexts, 2);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+static void test_lost_after_hang(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_STAYS_REFUSED), 0);
+    net_simple(&n, 6, 20, 40);
+    run(&rig, &n);
+    machine_hang(&rig.machine);
+    expect_left_alone(&rig, &n, 3);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+static void test_removed(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_BARE), 0);
+    net_simple(&n, 7, 20, 40);
+    run(&rig, &n);
+    machine_remove(&rig.machine);
+    expect_left_alone(&rig, &n, 3);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* ---- Threads: one command hangs, and takes those with it that are queued behind it */
+
+struct worker {
+    struct rig *rig;
+    uint64_t seed;
+    struct tw_array_counts counts;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct tw_host *host = NULL;
+    struct tw_runner *runner = NULL;
+    struct net n;
+    assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 1}, &host, NULL), 0);
+    assert_int_equal(tw_runner_create(w->rig->array, host, &runner, NULL), 0);
+    net_simple(&n, w->seed, 20, 40);
+    for (int i = 0; i < 4; i++) {
+        net_fill(&n);
+        net_run(&n, runner);
+        net_check(&n, host);
+    }
+    tw_runner_counts(runner, &w->counts);
+    net_free(&n);
+    tw_runner_destroy(runner);
+    tw_host_destroy(host);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    struct worker workers[THREADS];
+    pthread_t threads[THREADS];
+    struct rig rig;
+    struct net n;
+    uint64_t fallbacks = 0;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_BARE), 0);
+    machine_hang(&rig.machine);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.rig = &rig, .seed = 20 + (uint64_t)i};
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        fallbacks += workers[i].counts.fallbacks;
+    }
+    assert_true(fallbacks >= 1 && fallbacks <= THREADS);
+    assert_int_equal(rig.warnings, 1);
+    net_simple(&n, 8, 20, 40);
+    run(&rig, &n);
+    assert_int_equal(rig_counts(&rig).fallbacks, 0);
+    assert_true(rig_counts(&rig).launches > 0);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lost_token),      cmocka_unit_test(test_hanging_core),
+        cmocka_unit_test(test_flipped_bit),     cmocka_unit_test(test_refused_context),
+        cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_always_hanging),
+        cmocka_unit_test(test_lost_after_hang), cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests_name("array_faults", tests, NULL, NULL);
+}
