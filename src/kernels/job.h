@@ -5,10 +5,16 @@
  * A job makes one block of C, m x n numbers, from `steps` pairs of blocks of A and B, each 32 deep. In core memory:
  *
  *     A  bf16  [k / 8: 4][row / 4][row % 4][k % 8]
- *     B  bf16  [k / 8: 4][column / 4][k % 8][column % 4], or with TW_JOB_TRANSPOSED [k / 8][column / 4][column % 4][k %
- * 8] C  fp32 or bf16  [row / 4][column / 4][row % 4][column % 4]
+ *     B  bf16  [k / 8: 4][column / 4][k % 8][column % 4]
+ *              with TW_JOB_TRANSPOSED [k / 8: 4][column / 4][column % 4][k % 8]
+ *     C  fp32 or bf16  [row / 4][column / 4][row % 4][column % 4]
  *
- * The first block that comes in place of one of B is the job's header; as long as a block of B, rest unused.
+ * The first block that comes in place of one of B is the job's header; as long as a block of B, rest unused. If the job
+ * adds a matrix D to C, blocks of D follow those of A, in their buffers: fp32, 16 columns each,
+ *
+ *     D  [column / 4: 4][row / 4][row % 4][column % 4]
+ *
+ * first those of cores before, then n / 16 of this core, then those of cores behind.
  */
 #ifndef TW_KERNELS_JOB_H
 #define TW_KERNELS_JOB_H
@@ -49,14 +55,17 @@ enum tw_job_header {
     TW_JOB_M,        /* m / UNIT */
     TW_JOB_N,        /* n / UNIT */
     TW_JOB_C,        /* TW_JOB_DATA + tw_job_c_offset(m, n) */
+    TW_JOB_BEFORE,   /* blocks of D that the core lets pass before its own; 0 without TW_JOB_ADDEND */
+    TW_JOB_BEHIND,   /* ... and behind them */
     TW_JOB_BIAS = 16 /* n numbers, fp32; only with TW_JOB_ADD_BIAS */
 };
 
 enum tw_job_flag {
     TW_JOB_ADD_BIAS = 1,
     TW_JOB_GELU = 2,
-    TW_JOB_BF16 = 4,      /* C is rounded to bf16, to nearest even, and packed from its beginning */
-    TW_JOB_TRANSPOSED = 8 /* tiles of B hold columns */
+    TW_JOB_BF16 = 4,       /* C is rounded to bf16, to nearest even, and packed from its beginning */
+    TW_JOB_TRANSPOSED = 8, /* tiles of B hold columns */
+    TW_JOB_ADDEND = 16     /* D is added after bias and GELU */
 };
 
 /*

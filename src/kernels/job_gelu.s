@@ -133,7 +133,7 @@
 .reg x %zero, %x, %u, %v, %high, %size_16, %q, %f, %k
 .reg bm %rest, %sizel, %sizeh, %yl, %yh
 .reg cm %base, %exponent, %g2, %g4, %sum, %product, %tail
-.keep r8, r9
+.keep r8, r9, r16, r19, r20, r23, r24, r25, r26
 
     movi %t, #SYMMETRIC
     movx crSat, %t

@@ -15,6 +15,7 @@
 
 .include "job_product.s"
 .include "job_gelu.s"
+.include "job_addend.s"
 
 .text
 .align 16
@@ -34,7 +35,7 @@ job:
 .reg d %walk_a, %walk_b
 .reg m %step_a, %step_b
 .reg r %at = r9, %c = r16, %half = r17, %steps = r18, %groups = r19, %flags = r20, %turn = r21, %first = r22, %n = r23
-.reg r %one_less, %m, %t, %u, %mask
+.reg r %m = r24, %before = r25, %behind = r26, %one_less, %t, %u, %mask
 .out %walk_a = d0, %walk_b = d1, %step_a = m4, %step_b = m5
 .keep r8, r9
 
@@ -46,6 +47,8 @@ job:
     lda %steps, [%header, #4 * JOB_STEPS]
     lda %flags, [%header, #4 * JOB_FLAGS]
     lda %c, [%header, #4 * JOB_C]
+    lda %before, [%header, #4 * JOB_BEFORE]
+    lda %behind, [%header, #4 * JOB_BEHIND]
 
     // A group has two tile rows, m / 8 tile rows of 64 bytes apart; a step of 8 in k is twice as far. After 4 steps
     // the walk is 7 such distances and half a tile on; it goes back for the next group of columns, and from the last
@@ -114,7 +117,7 @@ job:
 .reg r %at = r9, %c = r16, %groups = r19, %first = r22, %n = r23
 .reg r %count, %t, %u, %low, %high
 .reg x %w, %pairs, %left, %right
-.keep d0, d1, m4, m5, r8, r9, r16, r17, r18, r19, r20, r21, r23
+.keep d0, d1, m4, m5, r8, r9, r16, r17, r18, r19, r20, r21, r23, r24, r25, r26
 
     movi %first, #BF16
     mov %bias, %at
@@ -150,7 +153,7 @@ job:
 begin:
 .sched
 .reg r %at = r9, %groups = r19, %one, %t
-.keep d0, d1, m4, m5, r8, r16, r17, r18, r19, r20, r21, r22
+.keep d0, d1, m4, m5, r8, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26
     movi %one, #1
     rel #JOB_OWN + JOB_B_EMPTY, %one
     movi %t, #JOB_B0 ^ JOB_B1
@@ -176,16 +179,16 @@ steps:
 finish:
 .sched
 .reg r %flags = r20, %t, %mask
-.keep r8, r9, r16, r19
-    movi %mask, #JOB_GELU + JOB_BF16
+.keep r8, r9, r16, r19, r20, r23, r24, r25, r26
+    movi %mask, #JOB_GELU + JOB_BF16 + JOB_ADDEND
     and %t, %flags, %mask
     jz %t, #done
-    movi %mask, #JOB_BF16
-    xor %mask, %t, %mask
-    jz %mask, #round
     movi %mask, #JOB_GELU
+    and %mask, %t, %mask
+    jz %mask, #gelu_done
+    movi %mask, #JOB_GELU + JOB_BF16
     xor %mask, %t, %mask
-    jz %mask, #gelu_fp32
+    jnz %mask, #gelu_fp32
 .endsched
 
     gelu store_bf16
@@ -196,18 +199,35 @@ finish:
 .align 16
 gelu_fp32:
     gelu store_fp32
-.sched
-    j #done
-.endsched
 
 .align 16
-round:
+gelu_done:
+.sched
+.reg r %flags = r20, %t, %mask
+.keep r8, r9, r16, r19, r20, r23, r24, r25, r26
+    movi %mask, #JOB_ADDEND
+    and %t, %flags, %mask
+    jz %t, #added
+.endsched
+    pass_blocks pass_before, r25
+    add_blocks
+
+.align 16
+added:
+.sched
+.reg r %flags = r20, %t, %mask
+.keep r8, r9, r16, r19, r26
+    movi %mask, #JOB_BF16
+    and %t, %flags, %mask
+    jz %t, #done
+.endsched
+
 // C to bf16, from its beginning on. What is written was read before.
 .sched
 .reg p %from, %to
 .reg r %c = r16, %groups = r19, %tiles, %t
 .reg bm %sum
-.keep r8, r9
+.keep r8, r9, r26
     mov %from, %c
     mov %to, %c
     movi %t, #3
@@ -223,8 +243,11 @@ round:
 done:
 .sched
 .reg r %one
-.keep r8, r9
+.keep r8, r9, r26
     movi %one, #1
     rel #JOB_OWN + JOB_C_FULL, %one
+.endsched
+    pass_blocks pass_behind, r26
+.sched
     j #job
 .endsched

@@ -65,7 +65,7 @@
 .reg x %a0, %a1, %raw, %turned
 .reg bm %c00, %c01, %c02, %c03, %c10, %c11, %c12, %c13
 .in %walk_a = d0, %walk_b = d1, %step_a = m4, %step_b = m5
-.keep r16, r17, r19, r20, r21
+.keep r16, r17, r19, r20, r21, r23, r24, r25, r26
 
     movi %one_less, #-1
     acq #JOB_OWN + JOB_A_FULL, %one_less

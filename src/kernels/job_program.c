@@ -31,11 +31,14 @@ static const struct {
     {"JOB_M", TW_JOB_M},
     {"JOB_N", TW_JOB_N},
     {"JOB_C", TW_JOB_C},
+    {"JOB_BEFORE", TW_JOB_BEFORE},
+    {"JOB_BEHIND", TW_JOB_BEHIND},
     {"JOB_BIAS", TW_JOB_BIAS},
     {"JOB_ADD_BIAS", TW_JOB_ADD_BIAS},
     {"JOB_GELU", TW_JOB_GELU},
     {"JOB_BF16", TW_JOB_BF16},
     {"JOB_TRANSPOSED", TW_JOB_TRANSPOSED},
+    {"JOB_ADDEND", TW_JOB_ADDEND},
     {"JOB_UNIT", TW_JOB_UNIT},
 };
 

@@ -11,6 +11,16 @@ struct job {
     const uint16_t *a, *b;
 };
 
+/* A number of D: fp32, as two halves in the stream of A. */
+static uint32_t addend_of(const struct job *job, uint32_t before, uint32_t row, uint32_t column)
+{
+    const uint16_t *own = job->a + (job->steps + before) * TW_JOB_DEPTH * job->m;
+    uint32_t number;
+
+    memcpy(&number, own + 2 * tw_job_place_d(row, column, job->m), sizeof number);
+    return number;
+}
+
 /* One number of C, before what is done to it at the end: the bias and the products of all steps. */
 static uint32_t sum_of(const struct job *job, uint32_t row, uint32_t column)
 {
@@ -46,6 +56,8 @@ void tw_twin_job(const uint32_t *header, const uint16_t *a, const uint16_t *b, v
             uint32_t place = tw_job_place_c(row, column, job.n), sum = sum_of(&job, row, column);
             if ((job.flags & TW_JOB_GELU) != 0)
                 sum = tw_twin_gelu(sum);
+            if ((job.flags & TW_JOB_ADDEND) != 0)
+                sum = tw_twin_add(sum, addend_of(&job, header[TW_JOB_BEFORE], row, column));
             uint16_t rounded = tw_twin_to_bf16(sum);
             if ((job.flags & TW_JOB_BF16) != 0)
                 memcpy(to + place * sizeof rounded, &rounded, sizeof rounded);

@@ -7,7 +7,8 @@
 
 /*
  * One job. header: its words, as many as it needs; a: steps blocks of A one after another (32 m numbers each), b: of B
- * (32 n). c: m n numbers of fp32, or of bf16 in the first half of that, in the layout of a block.
+ * (32 n). With TW_JOB_ADDEND all blocks of D follow those of A, 16 m numbers of fp32 each. c: m n numbers of fp32, or
+ * of bf16 in the first half of that, in the layout of a block.
  */
 void tw_twin_job(const uint32_t *header, const uint16_t *a, const uint16_t *b, void *c);
 
@@ -27,6 +28,14 @@ static inline uint32_t tw_job_place_b(uint32_t k, uint32_t column, uint32_t n, i
     k %= TW_JOB_TILE_DEPTH;
     column %= TW_JOB_TILE;
     return tile + (transposed ? column * TW_JOB_TILE_DEPTH + k : k * TW_JOB_TILE + column);
+}
+
+/* In the core's own blocks of D, one after another. */
+static inline uint32_t tw_job_place_d(uint32_t row, uint32_t column, uint32_t m)
+{
+    return ((column / TW_JOB_TILE * (m / TW_JOB_TILE) + row / TW_JOB_TILE) * TW_JOB_TILE + row % TW_JOB_TILE) *
+               TW_JOB_TILE +
+           column % TW_JOB_TILE;
 }
 
 static inline uint32_t tw_job_place_c(uint32_t row, uint32_t column, uint32_t n)

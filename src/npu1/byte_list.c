@@ -51,8 +51,13 @@ void tw_byte_list_word(struct tw_byte_list *list, uint32_t word)
 
 void tw_byte_list_words(struct tw_byte_list *list, const uint32_t *words, size_t n)
 {
+    unsigned char *to = n <= SIZE_MAX / 4 ? extend(list, 4 * n) : NULL;
+    if (to == NULL) {
+        list->failed = 1;
+        return;
+    }
     for (size_t i = 0; i < n; i++)
-        tw_byte_list_word(list, words[i]);
+        tw_store_u32(to + 4 * i, words[i]);
 }
 
 void tw_byte_list_align(struct tw_byte_list *list, size_t to)

@@ -136,10 +136,9 @@ static int check(const struct tw_overlay_product *p, struct tw_error *err)
 {
     const struct tw_overlay_shape *s = &p->shape;
     const uint64_t row_c = (uint64_t)p->ldc * (s->size.bf16_out ? 2 : 4) / 4;
-    const uint64_t places = p->a.offset | p->b.offset | p->c.offset | p->headers.offset;
+    const uint64_t places =
+        p->a.offset | p->b.offset | p->c.offset | p->headers.offset | (s->size.addend ? p->d.offset : 0);
 
-    if (s->size.addend)
-        return tw_fail(err, TW_E_UNSUPPORTED, "the overlay does not add a matrix to a product yet");
     if (p->lda % 2 != 0 || p->lda < tw_overlay_depth(s))
         return tw_fail(err, TW_E_SHAPE,
                        "rows of A are %u numbers apart; the overlay reads an even number of %u or more", p->lda,
@@ -148,6 +147,10 @@ static int check(const struct tw_overlay_product *p, struct tw_error *err)
         return tw_fail(err, TW_E_SHAPE,
                        "rows of C are %u numbers apart; the overlay writes an even number of %u or more", p->ldc,
                        tw_overlay_width(s));
+    if (s->size.addend && (p->ldd < tw_overlay_width(s) || p->ldd > ROW_WORDS_MAX))
+        return tw_fail(err, TW_E_SHAPE,
+                       "rows of the addend are %u numbers apart; the overlay reads %u or more, and can step over 4 MiB",
+                       p->ldd, tw_overlay_width(s));
     if (!is_b_wide_enough(p))
         return tw_fail(err, TW_E_SHAPE,
                        "rows or columns of B are %u numbers apart; the overlay reads an even number, whole blocks of "
@@ -176,10 +179,20 @@ static int next_group(const struct tw_overlay_product *p, struct group *g)
     return g->column_panel < s->column_panels;
 }
 
+/* Counts the blocks that cores will have had. */
+static void count_blocks(struct tw_overlay_launch *launch, const struct tw_overlay_shape *s)
+{
+    const uint64_t jobs = (uint64_t)s->row_panels * s->column_panels;
+    launch->blocks_a += jobs * (s->steps + tw_overlay_addend_blocks(s));
+    launch->blocks_b += jobs * (s->steps + 1);
+}
+
 static int append(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
 {
     struct change change;
+    struct transfer transfer;
     struct group group = {0, 0, transfer_panels_max(p)};
+    const unsigned sets = transfer_sets(p);
     uint64_t n = 0; /* groups begun */
 
     int code = check(p, err);
@@ -187,21 +200,20 @@ static int append(struct tw_overlay_launch *launch, const struct tw_overlay_prod
         code = make_change(launch, &p->shape, &change, err);
     if (code != 0)
         return code;
+    transfer_init(&transfer, p);
     set_memory_tiles(launch, &change);
     do {
-        if (n >= TRANSFER_SETS)
+        if (n >= sets)
             transfer_wait(&launch->w);
-        code = transfer_begin(&launch->w, p, &group, n % TRANSFER_SETS, err);
+        code = transfer_begin(&launch->w, &transfer, &group, n % sets, err);
         if (code != 0)
             return code;
         if (n == 0)
             set_cores(launch, &change);
         n++;
     } while (next_group(p, &group));
-    const uint64_t blocks = (uint64_t)p->shape.row_panels * p->shape.column_panels;
-    launch->blocks_a += blocks * p->shape.steps;
-    launch->blocks_b += blocks * (p->shape.steps + 1);
-    for (uint64_t waits = n < TRANSFER_SETS ? n : TRANSFER_SETS; waits > 0; waits--)
+    count_blocks(launch, &p->shape);
+    for (uint64_t waits = n < sets ? n : sets; waits > 0; waits--)
         transfer_wait(&launch->w);
     return 0;
 }

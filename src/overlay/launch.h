@@ -38,7 +38,7 @@ void tw_overlay_launch_free(struct tw_overlay_launch *launch);
 
 /*
  * Appends a product. It begins when those before are complete. Fails with TW_E_SHAPE for row lengths that are too small
- * or odd, TW_E_ARGUMENT for a place that is not aligned, TW_E_UNSUPPORTED for an addend; then the launch is as before.
+ * or odd, TW_E_ARGUMENT for a place that is not aligned; then the launch is as before.
  */
 int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *product,
                        struct tw_error *err);

@@ -63,6 +63,14 @@ static void put_word(const struct tw_overlay_shape *s, unsigned char *header, ui
     tw_store_u32(header + 4 * (size_t)header_place(s, i), value);
 }
 
+/* Blocks of the addend that a core of column c lets pass. */
+static void put_passing(const struct tw_overlay_shape *s, unsigned char *header, uint32_t c)
+{
+    const uint32_t own = tw_overlay_addend_blocks(s) / TW_OVERLAY_COLUMNS;
+    put_word(s, header, TW_JOB_BEFORE, c * own);
+    put_word(s, header, TW_JOB_BEHIND, (TW_OVERLAY_COLUMNS - 1 - c) * own);
+}
+
 void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, const float *bias, unsigned char *to)
 {
     const uint32_t block = s->n * TW_OVERLAY_STEP_BYTES;
@@ -72,6 +80,8 @@ void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, 
         flags |= TW_JOB_BF16;
     if (s->size.order == TW_OVERLAY_BY_COLUMNS)
         flags |= TW_JOB_TRANSPOSED;
+    if (s->size.addend)
+        flags |= TW_JOB_ADDEND;
     for (uint64_t wide = 0; wide < blocks_wide(s); wide++, to += block) {
         memset(to, 0, block);
         put_word(s, to, TW_JOB_STEPS, s->steps);
@@ -79,6 +89,8 @@ void tw_overlay_write_headers(const struct tw_overlay_shape *s, unsigned flags, 
         put_word(s, to, TW_JOB_M, s->m / TW_JOB_UNIT);
         put_word(s, to, TW_JOB_N, s->n / TW_JOB_UNIT);
         put_word(s, to, TW_JOB_C, TW_JOB_DATA + tw_job_c_offset(s->m, s->n));
+        if (s->size.addend)
+            put_passing(s, to, (uint32_t)(wide % TW_OVERLAY_COLUMNS));
         for (uint32_t j = 0; bias != NULL && j < s->n && wide * s->n + j < s->size.columns; j++)
             put_word(s, to, TW_JOB_BIAS + j, tw_float_bits(bias[wide * s->n + j]));
     }

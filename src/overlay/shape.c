@@ -29,11 +29,11 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* As long as possible, so that DDR is read in long rows, and so that whole chunks make up the depth. */
-static uint32_t choose_chunk(uint32_t steps)
+/* As long as possible, so that DDR is read in long rows, and so that whole chunks make up the depth, and a row of D. */
+static uint32_t choose_chunk(const struct tw_overlay_shape *s)
 {
     uint32_t chunk = 4;
-    while (steps % chunk != 0)
+    while (s->steps % chunk != 0 || tw_overlay_addend_blocks(s) % chunk != 0)
         chunk--;
     return chunk * TW_JOB_DEPTH;
 }
@@ -85,7 +85,8 @@ static uint64_t core_cycles(const struct tw_overlay_shape *s)
     const uint64_t stream = greater(s->m, s->n) * TW_OVERLAY_STEP_BYTES / STREAM_BYTES;
     const uint64_t step = greater(groups * MAC_GROUP + STEP_OVERHEAD, stream);
     const uint64_t out = memory_block_c_bytes(s) / STREAM_BYTES;
-    const uint64_t block = s->steps * step + BLOCK_OVERHEAD + groups * 16 * EPILOGUE_TILE + out;
+    const uint64_t addend = (uint64_t)tw_overlay_addend_blocks(s) * s->m * TW_OVERLAY_STEP_BYTES / STREAM_BYTES;
+    const uint64_t block = s->steps * step + BLOCK_OVERHEAD + groups * 16 * EPILOGUE_TILE + out + addend;
     /* Four blocks of a column leave by one stream. */
     return s->row_panels * s->column_panels * greater(block, TW_OVERLAY_ROWS * out);
 }
@@ -95,14 +96,15 @@ static uint64_t ddr_cycles(const struct tw_overlay_shape *s)
     const uint64_t a = (uint64_t)tw_overlay_height(s) * tw_overlay_depth(s) * 2 * s->column_panels;
     const uint64_t b = (uint64_t)tw_overlay_width(s) * tw_overlay_depth(s) * 2 * (s->resident ? 1 : s->row_panels);
     const uint64_t c = (uint64_t)tw_overlay_height(s) * tw_overlay_width(s) * (s->size.bf16_out ? 2 : 4);
-    return greater(greater((a + b) / DDR_READ, c / DDR_WRITE), (a + b + c) / DDR_BOTH);
+    const uint64_t d = s->size.addend ? (uint64_t)tw_overlay_height(s) * tw_overlay_width(s) * 4 : 0;
+    return greater(greater((a + b + d) / DDR_READ, c / DDR_WRITE), (a + b + c + d) / DDR_BOTH);
 }
 
 static void cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, struct tw_overlay_shape *s)
 {
     *s = (struct tw_overlay_shape){.size = *size, .m = m, .n = n};
     s->steps = divide_up(size->depth, TW_JOB_DEPTH);
-    s->chunk = choose_chunk(s->steps);
+    s->chunk = choose_chunk(s);
     s->row_panels = divide_up(size->rows, TW_OVERLAY_ROWS * m);
     s->column_panels = divide_up(size->columns, TW_OVERLAY_COLUMNS * n);
     choose_segments(s);

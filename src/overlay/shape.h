@@ -30,7 +30,7 @@ struct tw_overlay_shape {
     struct tw_overlay_size size;
     uint32_t m, n;  /* rows and columns of a core's block */
     uint32_t steps; /* of TW_JOB_DEPTH, depth rounded up */
-    uint32_t chunk; /* numbers of a row of A that come at once; divides 32 * steps */
+    uint32_t chunk; /* numbers of a row of A that come at once; divides 32 * steps, and with an addend 8 * n */
     uint32_t row_panels, column_panels;
     /*
      * The memory tiles keep a column panel of B while all panels of A pass; else B comes again with each of them.
@@ -54,8 +54,8 @@ int tw_overlay_cut(const struct tw_overlay_size *size, uint32_t m, uint32_t n, s
 /*
  * What the device reads and writes, in whole blocks: A has this many rows of at least this many numbers, all of them
  * beyond the product's depth zero (those of rows beyond the product's may be anything); C has as many rows, of at least
- * tw_overlay_width numbers. B that is not packed has tw_overlay_depth rows and tw_overlay_width columns; numbers beyond
- * the product's depth must be finite.
+ * tw_overlay_width numbers, and so has D. B that is not packed has tw_overlay_depth rows and tw_overlay_width columns;
+ * numbers beyond the product's depth must be finite.
  */
 static inline uint32_t tw_overlay_height(const struct tw_overlay_shape *shape)
 {
@@ -68,6 +68,12 @@ static inline uint32_t tw_overlay_depth(const struct tw_overlay_shape *shape)
 static inline uint32_t tw_overlay_width(const struct tw_overlay_shape *shape)
 {
     return 4 * shape->n * shape->column_panels;
+}
+
+/* Blocks of the addend that come to a core by the way of A in each job: of 16 columns, for all cores of a row. */
+static inline uint32_t tw_overlay_addend_blocks(const struct tw_overlay_shape *shape)
+{
+    return shape->size.addend ? shape->n / 4 : 0;
 }
 
 #endif

@@ -17,11 +17,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { LOCKS = 6, STEPS_MAX = 4, BLOCK = TW_JOB_MAX * TW_JOB_DEPTH, SPOILED = 0xa5 };
+enum {
+    LOCKS = 6,
+    STEPS_MAX = 4,
+    PASSING_MAX = 9, /* blocks of the addend on one side that are not the core's own */
+    ADDEND_MAX = 2 * PASSING_MAX + TW_JOB_MAX / 16,
+    BLOCK = TW_JOB_MAX * TW_JOB_DEPTH,
+    SPOILED = 0xa5
+};
 
 struct job {
     uint32_t header[BLOCK / 2];
-    uint16_t a[STEPS_MAX * BLOCK], b[STEPS_MAX * BLOCK];
+    uint16_t a[(STEPS_MAX + ADDEND_MAX) * BLOCK], b[STEPS_MAX * BLOCK];
     uint32_t expected[TW_JOB_MAX * TW_JOB_MAX];
 };
 
@@ -46,6 +53,14 @@ static uint32_t rows_of(const struct job *job)
 static uint32_t columns_of(const struct job *job)
 {
     return job->header[TW_JOB_N] * TW_JOB_UNIT;
+}
+
+/* Blocks that come by the way of A. */
+static uint32_t blocks_a(const struct job *job)
+{
+    const uint32_t *h = job->header;
+    return h[TW_JOB_STEPS] +
+           ((h[TW_JOB_FLAGS] & TW_JOB_ADDEND) != 0 ? h[TW_JOB_BEFORE] + h[TW_JOB_N] + h[TW_JOB_BEHIND] : 0);
 }
 
 /* ---- the tile */
@@ -82,7 +97,7 @@ static void send_a(struct tile *t, const struct job *job)
 {
     size_t numbers = (size_t)TW_JOB_DEPTH * rows_of(job);
 
-    while (t->locks[TW_JOB_A_EMPTY] > 0 && t->sent_a < job->header[TW_JOB_STEPS]) {
+    while (t->locks[TW_JOB_A_EMPTY] > 0 && t->sent_a < blocks_a(job)) {
         memcpy(t->memory + buffers_a[t->next_a], job->a + t->sent_a * numbers, numbers * 2);
         t->next_a ^= 1;
         t->sent_a++;
@@ -146,7 +161,7 @@ static uint64_t run_job(struct tile *t, const struct job *job, uint64_t *stalls)
     struct tw_core_counts before = tw_core_counts(t->core);
 
     t->sent_a = t->sent_b = 0;
-    while (t->locks[TW_JOB_C_FULL] == 0) {
+    while (t->locks[TW_JOB_C_FULL] == 0 || t->locks[TW_JOB_A_EMPTY] < 2) {
         send_b(t, job);
         send_a(t, job);
         enum tw_core_state state = tw_core_run(t->core, tw_core_clock(t->core) + 100000, &t->err);
@@ -179,6 +194,19 @@ static uint16_t number(struct tw_random *random, int wild)
     return (uint16_t)((bits & 0x807f) | exponent);
 }
 
+/* All blocks of the addend, those of other cores too. */
+static void make_addend(struct job *job, struct tw_random *random, int wild)
+{
+    const uint32_t block = TW_JOB_DEPTH * rows_of(job);
+
+    job->header[TW_JOB_BEFORE] = (uint32_t)tw_random_range(random, 0, PASSING_MAX);
+    job->header[TW_JOB_BEHIND] = (uint32_t)tw_random_range(random, 0, PASSING_MAX);
+    for (uint32_t i = job->header[TW_JOB_STEPS] * block; i < blocks_a(job) * block; i += 2) {
+        job->a[i] = (uint16_t)tw_random_u64(random);
+        job->a[i + 1] = number(random, wild);
+    }
+}
+
 static void make_job(struct job *job, struct tw_random *random, uint32_t m, uint32_t n, uint32_t steps, uint32_t flags,
                      int wild)
 {
@@ -187,6 +215,7 @@ static void make_job(struct job *job, struct tw_random *random, uint32_t m, uint
     job->header[TW_JOB_FLAGS] = flags;
     job->header[TW_JOB_M] = m / TW_JOB_UNIT;
     job->header[TW_JOB_N] = n / TW_JOB_UNIT;
+    job->header[TW_JOB_BEFORE] = job->header[TW_JOB_BEHIND] = 0;
     job->header[TW_JOB_C] = TW_JOB_DATA + tw_job_c_offset(m, n);
     for (uint32_t i = 0; i < n; i++)
         job->header[TW_JOB_BIAS + i] =
@@ -195,6 +224,8 @@ static void make_job(struct job *job, struct tw_random *random, uint32_t m, uint
         job->a[i] = number(random, wild);
     for (uint32_t i = 0; i < steps * TW_JOB_DEPTH * n; i++)
         job->b[i] = number(random, wild);
+    if ((flags & TW_JOB_ADDEND) != 0)
+        make_addend(job, random, wild);
     tw_twin_job(job->header, job->a, job->b, job->expected);
 }
 
@@ -212,17 +243,22 @@ static void one_after_another(void **state)
                                      TW_JOB_ADD_BIAS | TW_JOB_BF16,
                                      TW_JOB_GELU,
                                      TW_JOB_GELU | TW_JOB_BF16,
-                                     TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_TRANSPOSED};
+                                     TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_TRANSPOSED,
+                                     TW_JOB_ADDEND,
+                                     TW_JOB_ADDEND | TW_JOB_BF16,
+                                     TW_JOB_ADDEND | TW_JOB_GELU,
+                                     TW_JOB_ADDEND | TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16};
+    enum { KINDS = sizeof flags / sizeof flags[0] };
     static struct job job;
     struct tile *t = make_tile();
     struct tw_random random = {8};
     uint64_t stalls;
 
     (void)state;
-    for (unsigned i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < 5 * KINDS; i++) {
         uint32_t m = side(&random), n = i % 10 == 0 ? TW_JOB_UNIT : side(&random);
         make_job(&job, &random, i % 10 == 0 ? TW_JOB_UNIT : m, n, (uint32_t)tw_random_range(&random, 1, STEPS_MAX),
-                 flags[i % 8], 0);
+                 flags[i % KINDS], 0);
         run_job(t, &job, &stalls);
     }
     free_tile(t);
@@ -232,7 +268,8 @@ static void one_after_another(void **state)
  */
 static void all_shapes(void **state)
 {
-    static const uint32_t flags[] = {TW_JOB_TRANSPOSED, TW_JOB_ADD_BIAS | TW_JOB_GELU, TW_JOB_GELU | TW_JOB_BF16};
+    static const uint32_t flags[] = {TW_JOB_TRANSPOSED | TW_JOB_ADDEND, TW_JOB_ADD_BIAS | TW_JOB_GELU,
+                                     TW_JOB_GELU | TW_JOB_BF16};
     static struct job job;
     struct tile *t = make_tile();
     struct tw_random random = {11};
@@ -257,7 +294,7 @@ static void wild_numbers(void **state)
     uint64_t stalls;
 
     (void)state;
-    for (uint32_t flags = 0; flags < 16; flags++) {
+    for (uint32_t flags = 0; flags < 32; flags++) {
         make_job(&job, &random, 32, 48, 2, flags, 1);
         run_job(t, &job, &stalls);
     }
@@ -305,7 +342,8 @@ static void what_follows_is_fast(void **state)
     } rows[] = {{"bias", TW_JOB_ADD_BIAS, 1250},
                 {"rounding to bf16", TW_JOB_BF16, 1500},
                 {"GELU", TW_JOB_GELU, 10000},
-                {"GELU and rounding", TW_JOB_GELU | TW_JOB_BF16, 9500}};
+                {"GELU and rounding", TW_JOB_GELU | TW_JOB_BF16, 9500},
+                {"addend", TW_JOB_ADDEND, 6000}};
     struct tile *t = make_tile();
     struct times plain = time_job(t, 1, 0);
 

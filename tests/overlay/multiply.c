@@ -25,12 +25,12 @@ static unsigned element(const struct multiply *x)
     return x->product.shape.size.bf16_out ? 2 : 4;
 }
 
-static void make_a(struct multiply *x, struct device *d, struct tw_random *random)
+static void make_a(struct multiply *x, struct device *d, struct tw_random *random, uint32_t gap)
 {
     struct tw_overlay_product *p = &x->product;
     const struct tw_overlay_size *size = &p->shape.size;
 
-    p->lda = tw_overlay_depth(&p->shape) + 2 * (uint32_t)tw_random_range(random, 0, 20);
+    p->lda = tw_overlay_depth(&p->shape) + gap + 2 * (uint32_t)tw_random_range(random, 0, 20);
     const uint64_t bytes = (uint64_t)tw_overlay_height(&p->shape) * p->lda * 2;
     p->a = (struct tw_overlay_place){device_buffer(d, bytes), 0};
     uint16_t *a = (uint16_t *)(void *)d->bytes[p->a.argument];
@@ -40,6 +40,23 @@ static void make_a(struct multiply *x, struct device *d, struct tw_random *rando
         for (uint32_t k = 0; k < size->depth; k++)
             a[(size_t)i * p->lda + k] = number(random);
     }
+}
+
+static void make_d(struct multiply *x, struct device *d, struct tw_random *random, uint32_t gap)
+{
+    struct tw_overlay_product *p = &x->product;
+    const struct tw_overlay_size *size = &p->shape.size;
+
+    if (!size->addend)
+        return;
+    p->ldd = tw_overlay_width(&p->shape) + gap + (uint32_t)tw_random_range(random, 0, 20);
+    const uint64_t bytes = (uint64_t)tw_overlay_height(&p->shape) * p->ldd * 4;
+    p->d = (struct tw_overlay_place){device_buffer(d, bytes), 0};
+    float *numbers = (float *)(void *)d->bytes[p->d.argument];
+    memset(numbers, POISON, bytes);
+    for (uint32_t i = 0; i < size->rows; i++)
+        for (uint32_t j = 0; j < size->columns; j++)
+            numbers[(size_t)i * p->ldd + j] = (float)(8 * tw_random_unit(random) - 4);
 }
 
 /* B as it is, by rows or by columns; what lies beyond the product's depth is some number, beyond its columns none. */
@@ -96,7 +113,9 @@ void multiply_make(struct multiply *x, struct device *d, struct tw_random *rando
                    uint32_t columns, const struct multiply_options *options)
 {
     struct tw_overlay_product *p = &x->product;
-    const struct tw_overlay_size size = {rows, depth, columns, (options->flags & TW_JOB_BF16) != 0, options->order, 0};
+    const struct tw_overlay_size size = {rows,           depth,
+                                         columns,        (options->flags & TW_JOB_BF16) != 0,
+                                         options->order, (options->flags & TW_JOB_ADDEND) != 0};
 
     memset(x, 0, sizeof *x);
     x->flags = options->flags;
@@ -105,10 +124,16 @@ void multiply_make(struct multiply *x, struct device *d, struct tw_random *rando
     else
         assert_int_equal(tw_overlay_cut(&size, options->m, options->n, &p->shape, NULL), 0);
     if (options->a_of == NULL)
-        make_a(x, d, random);
+        make_a(x, d, random, options->gap_a);
     else {
         p->a = options->a_of->product.c;
         p->lda = options->a_of->product.ldc;
+    }
+    if (options->d_of == NULL)
+        make_d(x, d, random, options->gap_d);
+    else {
+        p->d = options->d_of->product.c;
+        p->ldd = options->d_of->product.ldc;
     }
     make_b(x, d, random);
     make_headers(x, d, random);
@@ -177,7 +202,12 @@ static void check_one(const struct multiply *x, const struct device *d, uint32_t
         /* Its slope is less than 1.13; where it is all but zero the core's differs by some of its argument. */
         allowed = 1.13 * allowed + ldexp(fabs(expected), -30);
         expected = gelu(expected);
-        allowed += ulp(expected);
+        allowed += 1.25 * ulp(expected);
+    }
+    if (p->shape.size.addend) {
+        const float *addend = (const float *)(const void *)d->bytes[p->d.argument] + (size_t)i * p->ldd + j;
+        allowed += ldexp(fabs((double)*addend) + fabs(expected), -22);
+        expected += (double)*addend;
     }
     if (p->shape.size.bf16_out)
         allowed += ulp(expected);

@@ -14,11 +14,12 @@ struct multiply {
 };
 
 struct multiply_options {
-    unsigned flags;              /* of TW_JOB_ADD_BIAS, TW_JOB_GELU, TW_JOB_BF16 */
+    unsigned flags;              /* of TW_JOB_ADD_BIAS, TW_JOB_GELU, TW_JOB_BF16, TW_JOB_ADDEND */
     uint32_t m, n;               /* 0: chosen */
     enum tw_overlay_order order; /* of B */
-    uint32_t gap;                /* more numbers between rows of C */
+    uint32_t gap, gap_a, gap_d;  /* more numbers between rows of C, of A, of the addend */
     const struct multiply *a_of; /* A is the result of this one, which is bf16; NULL: random numbers */
+    const struct multiply *d_of; /* the addend is the result of this one: fp32, the same size; NULL: random numbers */
 };
 
 void multiply_make(struct multiply *x, struct device *d, struct tw_random *random, uint32_t rows, uint32_t depth,

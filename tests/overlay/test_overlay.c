@@ -110,6 +110,55 @@ static void gelu(void **state)
     random_products(*state, 6, 500, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
+static void addend(void **state)
+{
+    random_products(*state, 6, 300, TW_JOB_ADDEND | TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+}
+
+/* Every order of B, with everything that may be done to C; enough panels that descriptors are used again. */
+static void addend_in_panels(void **state)
+{
+    for (unsigned order = TW_OVERLAY_PACKED; order <= TW_OVERLAY_BY_COLUMNS; order++)
+        for (unsigned bf16 = 0; bf16 < 2; bf16++) {
+            const struct multiply_options options = {.flags = TW_JOB_ADDEND | TW_JOB_GELU | TW_JOB_ADD_BIAS |
+                                                              (bf16 ? TW_JOB_BF16 : 0u),
+                                                     .order = (enum tw_overlay_order)order,
+                                                     .m = 16,
+                                                     .n = bf16 ? 32 : 48};
+            run_one(*state, 200, 60, 600, &options);
+        }
+}
+
+/* The sum of several products: what one has written is added to the next, whose blocks are others. */
+static void sum_of_products(void **state)
+{
+    enum { TERMS = 4 };
+    static const struct {
+        uint32_t depth, m, n;
+        unsigned flags;
+    } terms[TERMS] = {{100, 96, 48, 0},
+                      {70, 48, 80, TW_JOB_ADDEND},
+                      {70, 48, 80, TW_JOB_ADDEND | TW_JOB_ADD_BIAS},
+                      {300, 16, 32, TW_JOB_ADDEND | TW_JOB_GELU | TW_JOB_BF16}};
+    struct bench *b = *state;
+    struct multiply x[TERMS];
+    struct tw_overlay_launch *launch;
+
+    assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+    for (unsigned i = 0; i < TERMS; i++) {
+        const struct multiply_options options = {
+            .flags = terms[i].flags, .m = terms[i].m, .n = terms[i].n, .gap = 400, .d_of = i == 0 ? NULL : &x[i - 1]};
+        multiply_make(&x[i], &b->device, &b->random, 390, terms[i].depth, 330, &options);
+        assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
+    }
+    device_run(&b->device, launch);
+    for (unsigned i = 0; i < TERMS; i++)
+        multiply_check(&x[i], &b->device);
+    for (unsigned i = 0; i < TERMS; i++)
+        multiply_free(&x[i]);
+    device_forget(&b->device);
+}
+
 /* Each product reads what the one before has written, padding included, and nothing goes through the host. */
 static void chains(void **state)
 {
@@ -165,9 +214,15 @@ static void tall(void **state)
     run_one(*state, 4200, 40, 20, &(struct multiply_options){.m = 16, .n = 16});
 }
 
-/* Row panels of C are further apart than a descriptor can step: each is a task of its own, and more than fit a queue.
- */
+/* Row panels are further apart than a descriptor can step: each is a task of its own, and more than fit a queue. */
 static void far_apart(void **state)
+{
+    run_one(*state, 700, 40, 100, &(struct multiply_options){.m = 16, .n = 16, .gap_a = 32768});
+    run_one(*state, 500, 40, 100, &(struct multiply_options){.flags = TW_JOB_ADDEND, .m = 16, .n = 16, .gap_d = 16384});
+}
+
+/* Row panels of C are one walk, however far they are apart. */
+static void wide_rows_of_c(void **state)
 {
     run_one(*state, 700, 40, 100, &(struct multiply_options){.m = 16, .n = 16, .gap = 16384});
 }
@@ -178,7 +233,8 @@ static void many(void **state)
     const char *n = getenv("TILEWRIGHT_PRODUCTS");
     if (n == NULL)
         skip();
-    random_products(*state, (unsigned)strtoul(n, NULL, 10), 4200, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+    random_products(*state, (unsigned)strtoul(n, NULL, 10), 4200,
+                    TW_JOB_ADDEND | TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
 int main(void)
@@ -189,10 +245,14 @@ int main(void)
         cmocka_unit_test(bf16),
         cmocka_unit_test(bias),
         cmocka_unit_test(gelu),
+        cmocka_unit_test(addend),
+        cmocka_unit_test(addend_in_panels),
+        cmocka_unit_test(sum_of_products),
         cmocka_unit_test(chains),
         cmocka_unit_test(one_path_goes_on),
         cmocka_unit_test(tall),
         cmocka_unit_test(far_apart),
+        cmocka_unit_test(wide_rows_of_c),
         cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

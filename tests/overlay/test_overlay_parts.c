@@ -94,7 +94,7 @@ static void shapes_fit(void **state)
         const struct tw_overlay_size size = {
             (uint32_t)tw_random_range(&random, 1, 5000),           (uint32_t)tw_random_range(&random, 1, 9000),
             (uint32_t)tw_random_range(&random, 1, 5000),           (int)tw_random_range(&random, 0, 1),
-            (enum tw_overlay_order)tw_random_range(&random, 0, 2), 0};
+            (enum tw_overlay_order)tw_random_range(&random, 0, 2), (int)tw_random_range(&random, 0, 1)};
         struct tw_overlay_shape s;
         uint32_t blocks = 0;
 
@@ -103,6 +103,8 @@ static void shapes_fit(void **state)
         assert_true(tw_overlay_width(&s) >= size.columns && tw_overlay_width(&s) - size.columns < 4 * s.n);
         assert_true(tw_overlay_depth(&s) >= size.depth && tw_overlay_depth(&s) - size.depth < 32);
         assert_int_equal(tw_overlay_depth(&s) % s.chunk, 0);
+        if (size.addend)
+            assert_int_equal(8 * s.n % s.chunk, 0);
         for (uint32_t k = 0; k < s.segments; k++) {
             assert_true(s.segment_blocks[k] > 0);
             blocks += s.segment_blocks[k];
@@ -167,6 +169,15 @@ static void wrong_products_are_refused(void **state)
     assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_ARGUMENT);
     p = right;
     p.c.offset = 2;
+    assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_ARGUMENT);
+    p = right;
+    p.shape.size.addend = 1;
+    p.ldd = tw_overlay_width(&right.shape) - 1;
+    assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_SHAPE);
+    p.ldd = (1 << 20) + 1;
+    assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_SHAPE);
+    p.ldd = 1 << 20;
+    p.d.offset = 2;
     assert_int_equal(tw_overlay_product(launch, &p, &err), TW_E_ARGUMENT);
     assert_int_equal(tw_overlay_launch_end(launch, &bytes, &bytes_size, &err), 0);
     free(bytes);
