@@ -23,6 +23,7 @@ int tw_cmd_image(int argc, char **argv);
 int tw_cmd_emu(int argc, char **argv);
 int tw_cmd_vectors(int argc, char **argv);
 int tw_cmd_run(int argc, char **argv);
+int tw_cmd_gemm(int argc, char **argv);
 int tw_cmd_overlay(int argc, char **argv);
 int tw_cmd_info(int argc, char **argv);
 int tw_cmd_doctor(int argc, char **argv);

@@ -21,6 +21,7 @@ static const struct command {
     {"vectors", "compare the emulator with results recorded on the chip", tw_cmd_vectors},
     {"emu", "run a program for the NPU on the emulated array", tw_cmd_emu},
     {"run", "run a program on the NPU", tw_cmd_run},
+    {"gemm", "multiply matrices on the NPU, and say what bounds them", tw_cmd_gemm},
     {"overlay", "write the program for all matrix products as files", tw_cmd_overlay},
     {"info", "show the NPU, or what is missing", tw_cmd_info},
     {"doctor", "check what the NPU needs, and how to mend it", tw_cmd_doctor},

@@ -21,6 +21,15 @@ void tw_progress_show(struct tw_progress *p, const char *what, double done)
     p->shown = 1;
 }
 
+void tw_progress_show_time(struct tw_progress *p, const char *what, double seconds)
+{
+    if (!p->wanted)
+        return;
+    fprintf(stderr, ERASE_LINE "%.*s: %.0f s", WHAT_COLUMNS, what, seconds);
+    fflush(stderr);
+    p->shown = 1;
+}
+
 void tw_progress_clear(struct tw_progress *p)
 {
     if (!p->shown)
