@@ -64,6 +64,14 @@ struct tw_kernels {
     void (*weigh)(enum tw_type type, int rows, int64_t n, const float *p, int64_t p_stride, const unsigned char *v,
                   size_t v_stride, int64_t d, float *o, int64_t o_stride);
 
+    /*
+     * y = softmax(scale * x) for a row of n >= 1 stored numbers, both f32, f16 or bf16; y may be x when types agree.
+     * next: the row that will follow, brought near meanwhile, or any other address. spare has room for n numbers, to a
+     * multiple of 32.
+     */
+    void (*softmax)(enum tw_type from, const void *x, int64_t n, const void *next, float scale, enum tw_type to,
+                    void *y, float *spare);
+
     /* y = exp(scale * x - max) for the next n numbers of a row, and the state brought forward; y may be x. */
     void (*exp_row)(const float *x, int64_t n, float scale, struct tw_softmax *state, float *y);
 
@@ -78,7 +86,9 @@ struct tw_kernels {
     void (*gelu)(const float *x, float *y, int64_t n); /* y may be x, here and below */
     void (*scale)(const float *x, float factor, float *y, int64_t n);
     void (*add)(const float *x, const float *y, float *sum, int64_t n);
-    void (*layer_norm)(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n);
+    /* y: stored numbers, f32, f16 or bf16; may be x when f32. */
+    void (*layer_norm)(const float *x, const float *gain, const float *shift, float eps, enum tw_type to, void *y,
+                       int64_t n);
 
     /*
      * The end of a product: y = gelu?(scale * c + bias) (+ y) for rows x n numbers. bias has n numbers, or is NULL.

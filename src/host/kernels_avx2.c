@@ -46,6 +46,11 @@ INLINE void v_store(float *p, V v)
     _mm256_storeu_ps(p, v);
 }
 
+INLINE void v_store_bytes(unsigned char *p, V v)
+{
+    _mm256_storeu_si256((void *)p, _mm256_castps_si256(v));
+}
+
 INLINE __m256i first(int64_t n)
 {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -108,15 +113,11 @@ INLINE V v_abs(V v)
     return _mm256_andnot_ps(v_set(-0.0f), v);
 }
 
-INLINE V v_round(V v)
+/* v * 2^n, n a whole number from -126 to 0, also given as WHOLE + n. */
+INLINE V v_scale2(V v, V n, V shifted)
 {
-    return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-/* v * 2^n, n a whole number from -126 to 0. */
-INLINE V v_scale2(V v, V n)
-{
-    __m256i biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    (void)n;
+    __m256i biased = _mm256_add_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(127));
     return v_mul(v, _mm256_castsi256_ps(_mm256_slli_epi32(biased, 23)));
 }
 
@@ -139,6 +140,14 @@ INLINE V v_if_negative(V v, V yes, V no)
 INLINE V v_if_equal(V a, V b, V yes, V no)
 {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+}
+
+/* The largest of all lanes, none of them NaN. */
+INLINE float v_largest(V v)
+{
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 
 INLINE __m128 sum_halves(V v)
@@ -196,16 +205,48 @@ INLINE void v_store_f16(unsigned char *p, V v)
     _mm_storeu_si128((void *)p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-INLINE void v_store_bf16(unsigned char *p, V v)
+/* v rounded to bf16, to nearest even, in the upper halves; the lower halves mean nothing. NaNs may become numbers, but
+ * not those whose lower half is 0. */
+INLINE __m256i round_numbers(V v)
 {
     __m256i bits = _mm256_castps_si256(v);
     __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-    __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+}
+
+/* The same for all there is, in the lower halves; the upper ones are 0. */
+INLINE __m256i round_all(V v)
+{
+    __m256i quiet = _mm256_or_si256(_mm256_castps_si256(v), _mm256_set1_epi32(0x400000));
     __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    __m256i upper = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
+    return _mm256_srli_epi32(_mm256_blendv_epi8(round_numbers(v), quiet, nan), 16);
+}
+
+INLINE void v_store_bf16(unsigned char *p, V v)
+{
+    __m256i upper = round_all(v);
     __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
     _mm_storeu_si128((void *)p, packed);
+}
+
+/* v[0], then v[1]. */
+INLINE void v_store_two_bf16(unsigned char *p, const V *v)
+{
+    __m256i mixed = _mm256_packus_epi32(round_all(v[0]), round_all(v[1]));
+    _mm256_storeu_si256((void *)p, _mm256_permute4x64_epi64(mixed, 0xd8));
+}
+
+INLINE void v_load_pairs(const unsigned char *p, V *v)
+{
+    __m256i pairs = _mm256_loadu_si256((const void *)p);
+    v[0] = _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+    v[1] = _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32((int)0xffff0000)));
+}
+
+INLINE void v_store_pairs(unsigned char *p, const V *v)
+{
+    __m256i even = _mm256_srli_epi32(round_numbers(v[0]), 16);
+    _mm256_storeu_si256((void *)p, _mm256_blend_epi16(even, round_numbers(v[1]), 0xaa));
 }
 
 INLINE D d_zero(void)
@@ -259,6 +300,18 @@ INLINE void turn_square(V *v)
     }
     EACH (i, LANES)
         v[i] = w[i];
+}
+
+/* v[0][0], v[1][0], v[2][0], v[0][1] and so on. One order for each puts all lanes in place for all three results. */
+INLINE void mix_three(V *v)
+{
+    V x = _mm256_permutevar8x32_ps(v[0], _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
+    V y = _mm256_permutevar8x32_ps(v[1], _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2));
+    V z = _mm256_permutevar8x32_ps(v[2], _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
+    enum { SECONDS = 0x92, THIRDS = 0x24 }; /* lanes 1, 4 and 7; 2 and 5 */
+    v[0] = _mm256_blend_ps(_mm256_blend_ps(x, y, SECONDS), z, THIRDS);
+    v[1] = _mm256_blend_ps(_mm256_blend_ps(z, x, SECONDS), y, THIRDS);
+    v[2] = _mm256_blend_ps(_mm256_blend_ps(y, z, SECONDS), x, THIRDS);
 }
 
 #include "host/vector_kernels.h"

@@ -46,6 +46,11 @@ INLINE void v_store(float *p, V v)
     _mm512_storeu_ps(p, v);
 }
 
+INLINE void v_store_bytes(unsigned char *p, V v)
+{
+    _mm512_storeu_ps(p, v);
+}
+
 INLINE __mmask16 first(int64_t n)
 {
     return (__mmask16)((1u << n) - 1);
@@ -107,14 +112,10 @@ INLINE V v_abs(V v)
     return _mm512_abs_ps(v);
 }
 
-INLINE V v_round(V v)
+/* v * 2^n, n a whole number from -126 to 0, also given as WHOLE + n. */
+INLINE V v_scale2(V v, V n, V shifted)
 {
-    return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-/* v * 2^n, n a whole number from -126 to 0. */
-INLINE V v_scale2(V v, V n)
-{
+    (void)shifted;
     return _mm512_scalef_ps(v, n);
 }
 
@@ -140,6 +141,12 @@ INLINE V v_if_negative(V v, V yes, V no)
 INLINE V v_if_equal(V a, V b, V yes, V no)
 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), no, yes);
+}
+
+/* The largest of all lanes, none of them NaN. */
+INLINE float v_largest(V v)
+{
+    return _mm512_reduce_max_ps(v);
 }
 
 INLINE __m128 sum_quarters(V v)
@@ -202,14 +209,49 @@ INLINE void v_store_f16(unsigned char *p, V v)
     _mm256_storeu_si256((void *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
+/* v rounded to bf16, to nearest even, in the upper halves; the lower halves mean nothing. NaNs may become numbers, but
+ * not those whose lower half is 0. */
+INLINE __m512i round_numbers(V v)
+{
+    __m512i bits = _mm512_castps_si512(v), rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    return _mm512_mask_add_epi32(rounded, odd, rounded, _mm512_set1_epi32(1));
+}
+
+/* The same for all there is, in the lower halves; the upper ones are 0. */
+INLINE __m512i round_all(V v)
+{
+    __m512i rounded = round_numbers(v);
+    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    rounded = _mm512_mask_or_epi32(rounded, nan, _mm512_castps_si512(v), _mm512_set1_epi32(0x400000));
+    return _mm512_srli_epi32(rounded, 16);
+}
+
 INLINE void v_store_bf16(unsigned char *p, V v)
 {
-    __m512i bits = _mm512_castps_si512(v);
-    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x400000));
-    _mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+    _mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(round_all(v)));
+}
+
+/* v[0], then v[1]. */
+INLINE void v_store_two_bf16(unsigned char *p, const V *v)
+{
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    __m512i mixed = _mm512_packus_epi32(round_all(v[0]), round_all(v[1]));
+    _mm512_storeu_si512(p, _mm512_permutexvar_epi64(order, mixed));
+}
+
+INLINE void v_load_pairs(const unsigned char *p, V *v)
+{
+    __m512i pairs = _mm512_loadu_si512(p);
+    v[0] = _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
+    v[1] = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
+}
+
+INLINE void v_store_pairs(unsigned char *p, const V *v)
+{
+    __m512i even = _mm512_srli_epi32(round_numbers(v[0]), 16);
+    __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    _mm512_storeu_si512(p, _mm512_ternarylogic_epi32(even, round_numbers(v[1]), upper, 0xf8)); /* a | (b & c) */
 }
 
 INLINE D d_zero(void)
@@ -265,6 +307,18 @@ INLINE void turn_square(V *v)
         v[i] = _mm512_shuffle_f32x4(w[i], w[i + 8], 0x88);
         v[i + 8] = _mm512_shuffle_f32x4(w[i], w[i + 8], 0xdd);
     }
+}
+
+/* v[0][0], v[1][0], v[2][0], v[0][1] and so on. One order for each puts all lanes in place for all three results. */
+INLINE void mix_three(V *v)
+{
+    V x = _mm512_permutexvar_ps(_mm512_setr_epi32(0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5), v[0]);
+    V y = _mm512_permutexvar_ps(_mm512_setr_epi32(5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10), v[1]);
+    V z = _mm512_permutexvar_ps(_mm512_setr_epi32(10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15), v[2]);
+    const __mmask16 seconds = 0x2492, thirds = 0x4924; /* lanes 1, 4, 7, ... and 2, 5, 8, ... */
+    v[0] = _mm512_mask_mov_ps(_mm512_mask_mov_ps(x, seconds, y), thirds, z);
+    v[1] = _mm512_mask_mov_ps(_mm512_mask_mov_ps(y, seconds, z), thirds, x);
+    v[2] = _mm512_mask_mov_ps(_mm512_mask_mov_ps(z, seconds, x), thirds, y);
 }
 
 #include "host/vector_kernels.h"

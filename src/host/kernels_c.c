@@ -106,6 +106,23 @@ static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *s
     state->max = max;
 }
 
+static void scale(const float *x, float factor, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = factor * x[i];
+}
+
+static void softmax(enum tw_type from, const void *x, int64_t n, const void *next, float factor, enum tw_type to,
+                    void *y, float *spare)
+{
+    (void)next;
+    struct tw_softmax state = {.max = -INFINITY};
+    tw_row_to_f32(from, x, spare, n);
+    exp_row(spare, n, factor, &state, spare);
+    scale(spare, (float)(1 / state.sum), spare, n);
+    tw_row_from_f32(to, spare, y, n);
+}
+
 static void exp_columns(float *s, int64_t n, float *max, float *sum, float *factor)
 {
     for (int c = 0; c < NR; c++) {
@@ -143,20 +160,16 @@ static void gelu(const float *x, float *y, int64_t n)
         y[i] = gelu_of(x[i]);
 }
 
-static void scale(const float *x, float factor, float *y, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        y[i] = factor * x[i];
-}
-
 static void add(const float *x, const float *y, float *sum, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         sum[i] = x[i] + y[i];
 }
 
-static void layer_norm(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n)
+static void layer_norm(const float *x, const float *gain, const float *shift, float eps, enum tw_type to, void *y,
+                       int64_t n)
 {
+    unsigned char *at = y;
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < n; i++)
         sum += (double)x[i];
@@ -164,8 +177,10 @@ static void layer_norm(const float *x, const float *gain, const float *shift, fl
     for (int64_t i = 0; i < n; i++)
         squares += ((double)x[i] - mean) * ((double)x[i] - mean);
     double inverse = 1 / sqrt(squares / (double)n + (double)eps);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = (float)(((double)x[i] - mean) * inverse * (double)gain[i] + (double)shift[i]);
+    for (int64_t i = 0; i < n; i++, at += tw_row_bytes(to, 1)) {
+        float v = (float)(((double)x[i] - mean) * inverse * (double)gain[i] + (double)shift[i]);
+        tw_row_from_f32(to, &v, at, 1);
+    }
 }
 
 static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const struct tw_finish *how,
@@ -192,6 +207,7 @@ const struct tw_kernels tw_kernels_c = {
     .tile = tile,
     .dots = dots,
     .weigh = weigh,
+    .softmax = softmax,
     .exp_row = exp_row,
     .exp_columns = exp_columns,
     .scale_columns = scale_columns,

@@ -50,32 +50,52 @@ int tw_run_transpose(struct tw_host *h, const struct tw_graph *g, const struct t
     return TW_OK;
 }
 
-/* Tap j of every channel of one output row: row `from` of x, or zeros outside it. */
-static void place_tap(float *out, const float *from, int64_t channels, int64_t window, int64_t tap)
+#define TAPS TW_TRANSPOSE_ROWS /* taps of a window that are placed at a time */
+
+/* Scratch of a worker for windows: TAPS rows of x as floats, a row of zeros, and a row of out. */
+struct windows {
+    float *spare, *zeros, *row;
+};
+
+static struct windows windows_in(const struct job *job, float *memory)
 {
-    for (int64_t c = 0; c < channels; c++)
-        out[c * window + tap] = from != NULL ? from[c] : 0;
+    int64_t channels = job->x.cols;
+    struct windows w = {.spare = memory, .zeros = memory + TAPS * channels};
+    w.row = w.zeros + channels;
+    memset(w.zeros, 0, (size_t)channels * sizeof *w.zeros);
+    return w;
+}
+
+/* Row t of out: the rows of x under the window turned to columns; zeros where it reaches beyond x. */
+static void place_window(const struct job *job, const struct tw_operand *x, const struct tw_operand *out, int64_t t,
+                         const struct windows *w)
+{
+    const struct tw_kernels *k = job->host->kernels;
+    int64_t window = job->op->window, channels = x->cols, first = t * job->op->stride - window / 2;
+    float *to = tw_row_target(out, t, 0, w->row);
+    for (int64_t j = 0; j < window; j += TAPS) {
+        const float *rows[TAPS];
+        int taps = (int)tw_least(TAPS, window - j);
+        for (int i = 0; i < taps; i++) {
+            int64_t from = first + j + i;
+            rows[i] =
+                from >= 0 && from < x->rows ? tw_row_read(k, x, from, 0, channels, w->spare + i * channels) : w->zeros;
+        }
+        k->transpose(rows, taps, channels, to + j, window);
+    }
+    tw_row_write(k, out, t, 0, out->cols, to);
 }
 
 static void im2col_rows(void *arg, size_t index, unsigned worker)
 {
     const struct job *job = arg;
-    const struct tw_kernels *k = job->host->kernels;
-    int64_t window = job->op->window, pad = window / 2, channels = job->x.cols;
-    float *spare = tw_own(job->host, worker), *row = spare + channels;
+    struct windows w = windows_in(job, tw_own(job->host, worker));
     int64_t first = (int64_t)index * job->rows_a_task;
     int64_t end = tw_least(first + job->rows_a_task, job->out.rows * job->out.batch);
     for (int64_t i = first; i < end; i++) {
         struct tw_operand x = tw_operand_matrix(&job->x, i / job->out.rows);
         struct tw_operand out = tw_operand_matrix(&job->out, i / job->out.rows);
-        int64_t t = i % job->out.rows;
-        float *to = tw_row_target(&out, t, 0, row);
-        for (int64_t j = 0; j < window; j++) {
-            int64_t source = t * job->op->stride + j - pad;
-            int inside = source >= 0 && source < x.rows;
-            place_tap(to, inside ? tw_row_read(k, &x, source, 0, channels, spare) : NULL, channels, window, j);
-        }
-        tw_row_write(k, &out, t, 0, out.cols, to);
+        place_window(job, &x, &out, i % job->out.rows, &w);
     }
 }
 
@@ -90,7 +110,7 @@ int tw_run_im2col(struct tw_host *h, const struct tw_graph *g, const struct tw_o
     job.x = tw_operand_of(h, g, op->in[0]);
     job.out = tw_operand_of(h, g, op->out);
     job.rows_a_task = rows_of_a_task(job.out.cols);
-    int rc = tw_own_reserve(h, (size_t)job.x.cols + (size_t)job.out.cols, err);
+    int rc = tw_own_reserve(h, (TAPS + 1) * (size_t)job.x.cols + (size_t)job.out.cols, err);
     if (rc < 0)
         return rc;
     tw_pool_run(h->pool, (size_t)tw_ceil_div(job.out.rows * job.out.batch, job.rows_a_task), im2col_rows, &job);

@@ -1,7 +1,6 @@
 /* Operations that work row by row: GELU, scale, add, copy, layer norm, softmax. */
 #include "host/executor.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Numbers that one task handles: enough that starting it costs nothing against it. */
@@ -31,30 +30,22 @@ static const float *read_row(const struct job *job, const struct tw_operand *x, 
     return spare;
 }
 
-static void softmax(const struct job *job, int64_t row, const float *x, float *y)
+/* Causal rows see a part of x; the rest is 0, whose bytes are 0 in every type. */
+static void softmax(const struct job *job, int64_t row, const unsigned char *from, unsigned char *to, float *spare)
 {
-    const struct tw_kernels *k = job->host->kernels;
     int64_t n = job->out.cols;
+    const unsigned char *next = row + 1 < job->x.rows ? from + job->x.row_stride : from;
     int64_t seen = job->op->causal ? tw_least(n, (int64_t)job->op->past + row + 1) : n;
-    struct tw_softmax state = {.max = -INFINITY};
-    k->exp_row(x, seen, job->op->scale, &state, y);
-    k->scale(y, (float)(1 / state.sum), y, seen);
-    memset(y + seen, 0, (size_t)(n - seen) * sizeof *y);
+    size_t done = tw_row_bytes(job->out.type, seen);
+    job->host->kernels->softmax(job->x.type, from, seen, next, job->op->scale, job->out.type, to, spare);
+    memset(to + done, 0, tw_row_bytes(job->out.type, n) - done);
 }
 
-static void run_row(const struct job *job, int64_t batch, int64_t row, float *spare)
+/* Operations whose kernels know floats only. */
+static void run_floats(const struct job *job, int64_t batch, int64_t row, const float *x, float *y, float *spare)
 {
     const struct tw_kernels *k = job->host->kernels;
     int64_t n = job->out.cols;
-    unsigned char *to = row_at(&job->out, batch, row);
-    const unsigned char *from = row_at(&job->x, batch, row);
-    if (job->op->kind == TW_OP_COPY && job->x.type == job->out.type) {
-        memcpy(to, from, tw_row_bytes(job->out.type, n));
-        return;
-    }
-    const float *x = read_row(job, &job->x, from, spare);
-    int direct = tw_operand_direct(&job->out);
-    float *y = direct ? (float *)(void *)to : spare + 2 * n;
     switch (job->op->kind) {
     case TW_OP_GELU:
         k->gelu(x, y, n);
@@ -62,19 +53,38 @@ static void run_row(const struct job *job, int64_t batch, int64_t row, float *sp
     case TW_OP_SCALE:
         k->scale(x, job->op->scale, y, n);
         break;
-    case TW_OP_ADD:
-        k->add(x, read_row(job, &job->y, row_at(&job->y, batch, row), spare + n), y, n);
-        break;
-    case TW_OP_LAYER_NORM:
-        k->layer_norm(x, job->gain, job->shift, job->op->eps, y, n);
-        break;
-    case TW_OP_SOFTMAX:
-        softmax(job, row, x, y);
-        break;
-    default: /* COPY between types */
+    default: /* ADD */
+        k->add(x, read_row(job, &job->y, row_at(&job->y, batch, row), spare), y, n);
+    }
+}
+
+static void run_row(const struct job *job, int64_t batch, int64_t row, float *spare)
+{
+    const struct tw_kernels *k = job->host->kernels;
+    enum tw_op_kind kind = job->op->kind;
+    int64_t n = job->out.cols;
+    unsigned char *to = row_at(&job->out, batch, row);
+    const unsigned char *from = row_at(&job->x, batch, row);
+    if (kind == TW_OP_SOFTMAX) {
+        softmax(job, row, from, to, spare);
+        return;
+    }
+    if (kind == TW_OP_COPY && job->x.type == job->out.type) {
+        memcpy(to, from, tw_row_bytes(job->out.type, n));
+        return;
+    }
+    const float *x = read_row(job, &job->x, from, spare);
+    if (kind == TW_OP_LAYER_NORM) {
+        k->layer_norm(x, job->gain, job->shift, job->op->eps, job->out.type, to, n);
+        return;
+    }
+    if (kind == TW_OP_COPY) {
         k->narrow(job->out.type, x, to, n);
         return;
     }
+    int direct = tw_operand_direct(&job->out);
+    float *y = direct ? (float *)(void *)to : spare + n;
+    run_floats(job, batch, row, x, y, spare + 2 * n);
     if (!direct)
         k->narrow(job->out.type, y, to, n);
 }

@@ -1,6 +1,10 @@
 /*
  * The vector kernels that read alike for every instruction set. A kernels_<set>.c includes this file once, after it has
- * defined the vector V of LANES floats and the v_... operations on it, D, as many doubles, and turn_square.
+ * defined the vector V of LANES floats and the v_... operations on it, D, as many doubles, turn_square and mix_three.
+ *
+ * Where bf16 goes in and out, order does not matter, and numbers are taken as pairs (v_load_pairs, v_store_pairs): of
+ * 2 * LANES neighbours one vector has those at even places and one those at odd ones, which takes an instruction each.
+ * What is stored as pairs must be numbers, or NaNs that came from bf16 numbers.
  */
 #include "host/kernels.h"
 #include "host/vector.h"
@@ -15,15 +19,8 @@
  */
 #define TERMS 64
 
+#define PAIRS (2 * LANES)
 #define BLOCK 32 /* numbers of a quantised block; other types are taken in the same steps */
-
-/* Lanes [0, n) of stored numbers, n < LANES, zeros above. Not for quantised types. */
-INLINE V widen_some(enum tw_type type, const unsigned char *p, int64_t n)
-{
-    float values[LANES] = {0};
-    tw_row_to_f32(type, p, values, n);
-    return v_load(values);
-}
 
 /* Bytes of n numbers, of whole blocks; the type is a constant. */
 INLINE size_t bytes_of(enum tw_type type, int64_t n)
@@ -54,6 +51,14 @@ INLINE V widen_at(enum tw_type type, const unsigned char *row, int64_t i)
     }
 }
 
+/* Lanes [0, n) of stored numbers, n < LANES, zeros above. Not for quantised types. */
+INLINE V widen_some(enum tw_type type, const unsigned char *p, int64_t n)
+{
+    unsigned char some[LANES * sizeof(float)] = {0};
+    memcpy(some, p, bytes_of(type, n));
+    return widen_at(type, some, 0);
+}
+
 /* The BLOCK stored numbers from number i of a row; i a multiple of BLOCK. */
 INLINE void widen_block(enum tw_type type, const unsigned char *row, int64_t i, V *x)
 {
@@ -75,8 +80,10 @@ INLINE void widen_row(enum tw_type type, const unsigned char *src, float *dst, i
         EACH (s, BLOCK / LANES)
             v_store(dst + i + s * LANES, x[s]);
     }
+    for (; i + LANES <= n; i += LANES)
+        v_store(dst + i, widen_at(type, src, i));
     if (i < n)
-        tw_row_to_f32(type, src + tw_row_bytes(type, i), dst + i, n - i);
+        v_store_n(dst + i, widen_some(type, src + bytes_of(type, i), n - i), n - i);
 }
 
 static void widen(enum tw_type type, const void *src, float *dst, int64_t n)
@@ -99,18 +106,63 @@ static void widen(enum tw_type type, const void *src, float *dst, int64_t n)
     }
 }
 
+/* LANES numbers to number i of a row, rounded. Not for quantised types, here and below. */
+INLINE void narrow_at(enum tw_type type, unsigned char *row, int64_t i, V x)
+{
+    switch (type) {
+    case TW_F16:
+        v_store_f16(row + 2 * i, x);
+        break;
+    case TW_BF16:
+        v_store_bf16(row + 2 * i, x);
+        break;
+    default:
+        v_store_bytes(row + 4 * i, x);
+    }
+}
+
+/* 2 * LANES of them. */
+INLINE void narrow_two(enum tw_type type, unsigned char *row, int64_t i, const V *x)
+{
+    if (type == TW_BF16) {
+        v_store_two_bf16(row + 2 * i, x);
+        return;
+    }
+    narrow_at(type, row, i, x[0]);
+    narrow_at(type, row, i + LANES, x[1]);
+}
+
+/* The first n <= LANES of x. */
+INLINE void narrow_some(enum tw_type type, unsigned char *row, int64_t i, V x, int64_t n)
+{
+    unsigned char some[LANES * sizeof(float)];
+    narrow_at(type, some, 0, x);
+    memcpy(row + bytes_of(type, i), some, bytes_of(type, n));
+}
+
+INLINE void narrow_row(enum tw_type type, const float *src, unsigned char *to, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        V x[2] = {v_load(src + i), v_load(src + i + LANES)};
+        narrow_two(type, to, i, x);
+    }
+    if (i + LANES <= n) {
+        narrow_at(type, to, i, v_load(src + i));
+        i += LANES;
+    }
+    if (i < n)
+        narrow_some(type, to, i, v_load_n(src + i, n - i), n - i);
+}
+
 static void narrow(enum tw_type type, const float *src, void *dst, int64_t n)
 {
-    unsigned char *to = dst;
-    int64_t i = 0;
     if (type == TW_F16)
-        for (; i + LANES <= n; i += LANES)
-            v_store_f16(to + 2 * i, v_load(src + i));
-    if (type == TW_BF16)
-        for (; i + LANES <= n; i += LANES)
-            v_store_bf16(to + 2 * i, v_load(src + i));
-    if (i < n)
-        tw_row_from_f32(type, src + i, to + tw_row_bytes(type, i), n - i);
+        narrow_row(TW_F16, src, dst, n);
+    else if (type == TW_BF16)
+        narrow_row(TW_BF16, src, dst, n);
+    else
+        tw_row_from_f32(type, src, dst, n);
 }
 
 /* At most LANES rows: squares of LANES by LANES are turned over in registers. */
@@ -128,8 +180,27 @@ static void transpose_some(const float *const *rows, int n_rows, int64_t n, floa
     }
 }
 
+/* Three rows become rows of three, side by side: the windows of a convolution. */
+static void transpose_three(const float *const *rows, int64_t n, float *dst)
+{
+    int64_t c = 0;
+    for (; c + LANES <= n; c += LANES) {
+        V v[3] = {v_load(rows[0] + c), v_load(rows[1] + c), v_load(rows[2] + c)};
+        mix_three(v);
+        EACH (i, 3)
+            v_store(dst + 3 * c + i * LANES, v[i]);
+    }
+    for (; c < n; c++)
+        for (int r = 0; r < 3; r++)
+            dst[3 * c + r] = rows[r][c];
+}
+
 static void transpose(const float *const *rows, int n_rows, int64_t n, float *dst, int64_t width)
 {
+    if (n_rows == 3 && width == 3) {
+        transpose_three(rows, n, dst);
+        return;
+    }
     for (int r = 0; r < n_rows; r += LANES)
         transpose_some(rows + r, n_rows - r < LANES ? n_rows - r : LANES, n, dst + r, width);
 }
@@ -430,14 +501,22 @@ static void weigh(enum tw_type type, int rows, int64_t n, const float *p, int64_
 
 /* ---- exp and what is made of it ---- */
 
+#define WHOLE 0x1.8p+23f /* a float of this size has no digits after the point: adding it rounds */
+
+/* p * 2^n where x is large enough, else 0: results under 2^-126 are slow to compute with, and nothing against a sum
+ * that has a 1 in it. Ordinary for NaN. */
+INLINE V v_exp_end(V x, V p, V n, V shifted)
+{
+    return v_zero_below(x, v_set(-87.33654f), v_scale2(p, n, shifted));
+}
+
 /*
- * exp(x + extra) for x <= 0 and tiny extra, within 1 unit in the last place; NaN for NaN. Results under 2^-126 are 0:
- * the numbers below are slow to compute with, and nothing against a sum that has a 1 in it. With n the nearest integer
- * to x / ln 2, exp(x) = 2^n * exp(r), and exp(r) = 1 + r + r^2 * polynomial (minimax, 3e-9 relative).
+ * exp(x + extra) for x <= 0 and tiny extra, within 1 unit in the last place; NaN for NaN. With n the nearest integer to
+ * x / ln 2, exp(x) = 2^n * exp(r), and exp(r) = 1 + r + r^2 * polynomial (minimax, 3e-9 relative).
  */
 INLINE V v_exp_sum(V x, V extra)
 {
-    V n = v_round(v_mul(x, v_set(0x1.715476p+0f)));
+    V shifted = v_fma(x, v_set(0x1.715476p+0f), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
     V r = v_fnma(n, v_set(0x1.62e4p-1f), x); /* ln 2 in two parts; n times the first is exact */
     r = v_add(v_fnma(n, v_set(0x1.7f7d1cp-20f), r), extra);
     V p = v_set(0.00138145968867f);
@@ -446,12 +525,24 @@ INLINE V v_exp_sum(V x, V extra)
     p = v_fma(p, r, v_set(0.166665206313f));
     p = v_fma(p, r, v_set(0.499999934476f));
     p = v_add(v_fma(v_mul(r, r), p, r), v_set(1));
-    return v_zero_below(x, v_set(-87.33654f), v_scale2(p, n));
+    return v_exp_end(x, p, n, shifted);
 }
 
+/*
+ * exp(x) for x <= 0, within 2^-21 relative and exact for 0: what a softmax needs. The polynomial (minimax, 2^-23.3) has
+ * a term less, and ln 2 as one float is off by 2^-29, at most 126 times.
+ */
 INLINE V v_exp(V x)
 {
-    return v_exp_sum(x, v_zero());
+    V shifted = v_fma(x, v_set(0x1.715476p+0f), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
+    V r = v_fnma(n, v_set(0x1.62e43p-1f), x);
+    V p = v_set(0.00829022565f);
+    p = v_fma(p, r, v_set(0.0418983921f));
+    p = v_fma(p, r, v_set(0.166676402f));
+    p = v_fma(p, r, v_set(0.499991447f));
+    p = v_fma(p, r, v_set(0.999999702f));
+    p = v_fma(p, r, v_set(1));
+    return v_exp_end(x, p, n, shifted);
 }
 
 /*
@@ -490,6 +581,16 @@ static void gelu(const float *x, float *y, int64_t n)
         v_store_n(y + i, v_gelu(v_load_n(x + i, n - i)), n - i);
 }
 
+static void scale(const float *x, float factor, float *y, int64_t n)
+{
+    V f = v_set(factor);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        v_store(y + i, v_mul(v_load(x + i), f));
+    if (i < n)
+        v_store_n(y + i, v_mul(v_load_n(x + i, n - i), f), n - i);
+}
+
 /* What is subtracted before exp: with nothing but -inf so far any finite number gives the zeros that are due. */
 static float reference_of(float max)
 {
@@ -502,36 +603,132 @@ static float largest(const float *x, int64_t n, float scale, float max)
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         most = v_max(v_mul(factor, v_load(x + i)), most);
-    float lanes[LANES];
-    v_store(lanes, most);
-    for (int c = 0; c < LANES; c++)
-        max = lanes[c] > max ? lanes[c] : max;
+    max = v_largest(most);
     for (; i < n; i++)
         max = scale * x[i] > max ? scale * x[i] : max;
     return max;
 }
 
-static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *state, float *y)
+/* The sum of e = exp(scale * x - base) for n numbers, which go to y. */
+static double exp_sum(const float *x, int64_t n, float scale, float base, float *y)
 {
-    float max = largest(x, n, scale, state->max), base = reference_of(max);
     V factor = v_set(scale), offset = v_set(-base);
     D sum = d_zero();
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        V e = v_exp(v_fma(factor, v_load(x + i), offset));
-        v_store(y + i, e);
-        sum = d_add(sum, e);
+    for (int64_t from = 0; from < n; from += TERMS * LANES) {
+        int64_t end = n - from < TERMS * LANES ? n : from + TERMS * LANES, i = from;
+        V part = v_zero();
+        for (; i + LANES <= end; i += LANES) {
+            V e = v_exp(v_fma(factor, v_load(x + i), offset));
+            v_store(y + i, e);
+            part = v_add(part, e);
+        }
+        if (i < end) {
+            V e = v_exp(v_fma(factor, v_load_n(x + i, end - i), offset));
+            v_store_n(y + i, e, end - i);
+            part = v_add(part, v_keep(e, end - i));
+        }
+        sum = d_add(sum, part);
     }
-    if (i < n) {
-        V e = v_exp(v_fma(factor, v_load_n(x + i, n - i), offset));
-        v_store_n(y + i, e, n - i);
-        sum = d_add(sum, v_keep(e, n - i));
-    }
-    float lanes[LANES];
+    return d_sum(sum);
+}
+
+static void exp_row(const float *x, int64_t n, float scale, struct tw_softmax *state, float *y)
+{
+    float max = largest(x, n, scale, state->max), base = reference_of(max), lanes[LANES];
     v_store(lanes, v_exp(v_set(state->max - base)));
     state->factor = lanes[0];
-    state->sum = state->sum * (double)state->factor + d_sum(sum);
+    state->sum = state->sum * (double)state->factor + exp_sum(x, n, scale, base, y);
     state->max = max;
+}
+
+/* The largest of n >= PAIRS bf16 numbers; NaNs do not count. Looking at some twice does no harm. */
+static float largest_bf16(const unsigned char *x, int64_t n)
+{
+    V most[4], v[2];
+    EACH (c, 4)
+        most[c] = v_set(-INFINITY);
+    for (int64_t i = 0; i < n; i += 2 * PAIRS) {
+        EACH (h, 2) {
+            int64_t at = i + h * PAIRS;
+            v_load_pairs(x + 2 * (n - at < PAIRS ? n - PAIRS : at), v);
+            EACH (c, 2)
+                most[2 * h + c] = v_max(v[c], most[2 * h + c]);
+        }
+    }
+    return v_largest(v_max(v_max(most[0], most[1]), v_max(most[2], most[3])));
+}
+
+/* e = exp(factor * x + offset). */
+INLINE void exp_pairs(const unsigned char *x, V factor, V offset, V *e)
+{
+    v_load_pairs(x, e);
+    EACH (c, 2)
+        e[c] = v_exp(v_fma(factor, e[c], offset));
+}
+
+/* As exp_sum, for bf16; y is in pairs, to a whole number of them. The row at next is asked for meanwhile. */
+static double exp_sum_bf16(const unsigned char *x, int64_t n, const unsigned char *next, float scale, float base,
+                           float *y)
+{
+    V factor = v_set(scale), offset = v_set(-base), e[2];
+    D sum = d_zero();
+    for (int64_t from = 0; from < n; from += TERMS * PAIRS) {
+        int64_t end = n - from < TERMS * PAIRS ? n : from + TERMS * PAIRS, i = from;
+        V part[2] = {v_zero(), v_zero()};
+        for (; i + PAIRS <= end; i += PAIRS) {
+            v_prefetch((uintptr_t)next + 2 * (size_t)i);
+            exp_pairs(x + 2 * i, factor, offset, e);
+            EACH (c, 2) {
+                v_store(y + i + c * LANES, e[c]);
+                part[c] = v_add(part[c], e[c]);
+            }
+        }
+        if (i < end) {
+            unsigned char some[2 * PAIRS] = {0};
+            memcpy(some, x + 2 * i, 2 * (size_t)(end - i));
+            exp_pairs(some, factor, offset, e);
+            EACH (c, 2) {
+                v_store(y + i + c * LANES, e[c]);
+                part[c] = v_add(part[c], v_keep(e[c], (end - i + 1 - c) / 2));
+            }
+        }
+        sum = d_add(d_add(sum, part[0]), part[1]);
+    }
+    return d_sum(sum);
+}
+
+/* n numbers in pairs, times factor, as bf16. */
+static void scale_pairs(const float *x, float factor, unsigned char *y, int64_t n)
+{
+    V f = v_set(factor);
+    int64_t i = 0;
+    for (; i + PAIRS <= n; i += PAIRS) {
+        V v[2] = {v_mul(v_load(x + i), f), v_mul(v_load(x + i + LANES), f)};
+        v_store_pairs(y + 2 * i, v);
+    }
+    if (i < n) {
+        unsigned char some[2 * PAIRS];
+        V v[2] = {v_mul(v_load(x + i), f), v_mul(v_load(x + i + LANES), f)};
+        v_store_pairs(some, v);
+        memcpy(y + 2 * i, some, 2 * (size_t)(n - i));
+    }
+}
+
+static void softmax(enum tw_type from, const void *x, int64_t n, const void *next, float factor, enum tw_type to,
+                    void *y, float *spare)
+{
+    /* With any other factor the largest product may not be that of the largest number. */
+    if (from == TW_BF16 && to == TW_BF16 && n >= PAIRS && factor > 0 && factor < INFINITY) {
+        float base = reference_of(factor * largest_bf16(x, n));
+        double sum = exp_sum_bf16(x, n, next, factor, base, spare);
+        scale_pairs(spare, (float)(1 / sum), y, n);
+        return;
+    }
+    struct tw_softmax state = {.max = -INFINITY};
+    widen(from, x, spare, n);
+    exp_row(spare, n, factor, &state, spare);
+    scale(spare, (float)(1 / state.sum), spare, n);
+    narrow(to, spare, y, n);
 }
 
 #define WIDE (NR / LANES) /* vectors in a row of the register tile */
@@ -582,16 +779,6 @@ static void scale_columns(float *s, int64_t n, const float *factor)
 
 /* ---- rows ---- */
 
-static void scale(const float *x, float factor, float *y, int64_t n)
-{
-    V f = v_set(factor);
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        v_store(y + i, v_mul(v_load(x + i), f));
-    if (i < n)
-        v_store_n(y + i, v_mul(v_load_n(x + i, n - i), f), n - i);
-}
-
 static void add(const float *x, const float *y, float *sum, int64_t n)
 {
     int64_t i = 0;
@@ -618,27 +805,132 @@ INLINE V deviation(V x, V high, V low)
     return v_sub(v_sub(x, high), low);
 }
 
-static void layer_norm(const float *x, const float *gain, const float *shift, float eps, float *y, int64_t n)
+/* What turns x to (x - mean) / deviation: subtract high and low, multiply with inverse. */
+struct norm {
+    float high, low, inverse;
+};
+
+/* For any numbers: in double. */
+static struct norm norm_in_double(const float *x, float eps, int64_t n)
 {
     double mean = mean_of(x, n);
-    float mean_high = (float)mean;
-    V high = v_set(mean_high), low = v_set((float)(mean - (double)mean_high));
+    struct norm m = {.high = (float)mean};
+    m.low = (float)(mean - (double)m.high);
+    V high = v_set(m.high), low = v_set(m.low);
     D squares = d_zero();
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         squares = d_add_square(squares, deviation(v_load(x + i), high, low));
     if (i < n)
         squares = d_add_square(squares, v_keep(deviation(v_load_n(x + i, n - i), high, low), n - i));
-    V inverse = v_set((float)(1 / sqrt(d_sum(squares) / (double)n + (double)eps)));
-    for (i = 0; i + LANES <= n; i += LANES) {
-        V d = v_mul(deviation(v_load(x + i), high, low), inverse);
-        v_store(y + i, v_fma(d, v_load(gain + i), v_load(shift + i)));
+    m.inverse = (float)(1 / sqrt(d_sum(squares) / (double)n + (double)eps));
+    return m;
+}
+
+/* Four registers of floats side by side, because each sum has to wait for the one before it. */
+#define SIDES 4
+#define SIDE_NUMBERS (TERMS * SIDES * LANES) /* a run in which no register gets more than about TERMS numbers */
+
+INLINE D d_add_sides(D sum, const V *part)
+{
+    return d_add(sum, v_add(v_add(part[0], part[1]), v_add(part[2], part[3])));
+}
+
+static float mean_near(const float *x, int64_t n)
+{
+    D sum = d_zero();
+    for (int64_t from = 0; from < n; from += SIDE_NUMBERS) {
+        int64_t end = n - from < SIDE_NUMBERS ? n : from + SIDE_NUMBERS, i = from;
+        V part[SIDES];
+        EACH (c, SIDES)
+            part[c] = v_zero();
+        for (; i + SIDES * LANES <= end; i += SIDES * LANES)
+            EACH (c, SIDES)
+                part[c] = v_add(part[c], v_load(x + i + c * LANES));
+        for (; i < end; i += LANES)
+            part[0] = v_add(part[0], v_load_n(x + i, end - i < LANES ? end - i : LANES));
+        sum = d_add_sides(sum, part);
     }
-    if (i < n) {
-        int64_t rest = n - i;
+    return (float)(d_sum(sum) / (double)n);
+}
+
+/* What numbers differ from `from`: the sum of that, and the sum of its squares. */
+static void differences(const float *x, float from, int64_t n, double *sum, double *square_sum)
+{
+    V base = v_set(from);
+    D all = d_zero(), all_squares = d_zero();
+    for (int64_t first = 0; first < n; first += SIDE_NUMBERS) {
+        int64_t end = n - first < SIDE_NUMBERS ? n : first + SIDE_NUMBERS, i = first;
+        V part[SIDES], squares[SIDES];
+        EACH (c, SIDES)
+            part[c] = squares[c] = v_zero();
+        for (; i + SIDES * LANES <= end; i += SIDES * LANES)
+            EACH (c, SIDES) {
+                V d = v_sub(v_load(x + i + c * LANES), base);
+                part[c] = v_add(part[c], d);
+                squares[c] = v_fma(d, d, squares[c]);
+            }
+        for (; i < end; i += LANES) {
+            int64_t rest = end - i < LANES ? end - i : LANES;
+            V d = v_keep(v_sub(v_load_n(x + i, rest), base), rest);
+            part[0] = v_add(part[0], d);
+            squares[0] = v_fma(d, d, squares[0]);
+        }
+        all = d_add_sides(all, part);
+        all_squares = d_add_sides(all_squares, squares);
+    }
+    *sum = d_sum(all);
+    *square_sum = d_sum(all_squares);
+}
+
+/*
+ * Quickly, for ordinary numbers: a float near the mean is found first, then in one pass how far off it is and the sum
+ * of squares around it. The difference below loses nothing: the float is off by a few units in the last place of the
+ * numbers, and where that matters beside the deviation, differences are so few units that their sums are exact.
+ */
+static struct norm norm_of(const float *x, float eps, int64_t n)
+{
+    float high = mean_near(x, n);
+    double sum, squares;
+    differences(x, high, n, &sum, &squares);
+    double off = sum / (double)n, mean_square = squares / (double)n;
+    if (!(mean_square > 0x1p-80 && mean_square < 0x1p+80)) /* overflow and underflow */
+        return norm_in_double(x, eps, n);
+    double variance = mean_square - off * off;
+    return (struct norm){.high = high, .low = (float)off, .inverse = (float)(1 / sqrt(variance + (double)eps))};
+}
+
+INLINE void layer_norm_to(const float *x, const float *gain, const float *shift, struct norm m, enum tw_type to,
+                          unsigned char *y, int64_t n)
+{
+    V high = v_set(m.high), low = v_set(m.low), inverse = v_set(m.inverse);
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        V d[2];
+        EACH (c, 2) {
+            int64_t at = i + c * LANES;
+            d[c] = v_mul(deviation(v_load(x + at), high, low), inverse);
+            d[c] = v_fma(d[c], v_load(gain + at), v_load(shift + at));
+        }
+        narrow_two(to, y, i, d);
+    }
+    for (; i < n; i += LANES) {
+        int64_t rest = n - i < LANES ? n - i : LANES;
         V d = v_mul(deviation(v_load_n(x + i, rest), high, low), inverse);
-        v_store_n(y + i, v_fma(d, v_load_n(gain + i, rest), v_load_n(shift + i, rest)), rest);
+        narrow_some(to, y, i, v_fma(d, v_load_n(gain + i, rest), v_load_n(shift + i, rest)), rest);
     }
+}
+
+static void layer_norm(const float *x, const float *gain, const float *shift, float eps, enum tw_type to, void *y,
+                       int64_t n)
+{
+    struct norm m = norm_of(x, eps, n);
+    if (to == TW_BF16)
+        layer_norm_to(x, gain, shift, m, TW_BF16, y, n);
+    else if (to == TW_F16)
+        layer_norm_to(x, gain, shift, m, TW_F16, y, n);
+    else
+        layer_norm_to(x, gain, shift, m, TW_F32, y, n);
 }
 
 /* One row of a product's results; whether there is a GELU and an old value are constants. */
@@ -732,7 +1024,7 @@ static void tile(int rows, int64_t k, const float *a, const float *b, float *c, 
 #define VECTOR_KERNELS(set)                                                                                            \
     {                                                                                                                  \
         .name = (set), .tile_rows = MR, .tile_cols = NR, .widen = widen, .narrow = narrow, .transpose = transpose,     \
-        .tile = tile, .dots = dots, .weigh = weigh, .exp_row = exp_row, .exp_columns = exp_columns,                    \
-        .scale_columns = scale_columns, .gelu = gelu, .scale = scale, .add = add, .layer_norm = layer_norm,            \
-        .finish = finish                                                                                               \
+        .tile = tile, .dots = dots, .weigh = weigh, .softmax = softmax, .exp_row = exp_row,                            \
+        .exp_columns = exp_columns, .scale_columns = scale_columns, .gelu = gelu, .scale = scale, .add = add,          \
+        .layer_norm = layer_norm, .finish = finish                                                                     \
     }
