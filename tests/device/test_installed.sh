@@ -22,7 +22,7 @@ done
 TILEWRIGHT_DEVICE=emu ./run_xclbin copy.xclbin copy.insts input.bin 1024 output.bin
 cmp input.bin output.bin
 
-./product --device emu | grep -q '^emu: 0 of 15000 numbers are wrong; '
+./product --device emu | grep -q '^emu: 0 of 15000 numbers are wrong; launches on the NPU: 1$'
 
 # Asked for silicon where there is none, it says so, and does not emulate in silence.
 if [ ! -e /sys/class/accel ]; then
