@@ -13,7 +13,7 @@ demo:
 	cmake --preset release
 	cmake --build --preset release --target tilewright
 	build/bin/tilewright model get base
-	build/bin/tilewright transcribe -m base tests/data/jfk.wav
+	build/bin/tilewright demo -m base tests/data/jfk.wav
 
 check:
 	scripts/install-deps
@@ -28,7 +28,7 @@ clean:
 
 help:
 	@echo "make          build everything into build/bin/"
-	@echo "make demo     install what is missing, build, get a model, and turn a clip into text"
+	@echo "make demo     install what is missing, build, get a model, and turn a clip into text on the NPU and on the CPU"
 	@echo "make check    install what is missing, build, and run all tests"
 	@echo "make install  install under PREFIX ($(PREFIX)), below DESTDIR if that is set"
 	@echo "make clean    remove build/"

@@ -151,33 +151,30 @@ static struct tw_bench_line *add(struct work *w, const struct tw_graph *g, const
 
 /* ---- The array */
 
-static int is_launch(const struct tw_runner_event *e)
-{
-    return e->modelled != NULL;
-}
-
 /* Each product had a launch of its own. */
 static void on_product(void *arg, const struct tw_runner_event *e)
 {
     struct work *w = arg;
-    if (!is_launch(e) || w->code < 0)
+    if (!e->on_array || w->code < 0)
         return;
     struct tw_bench_line *l = add(w, e->graph, &e->graph->ops[e->first], e->from[e->first], 1);
     if (l == NULL)
         return;
+    l->seconds += e->seconds;
+    if (e->modelled == NULL)
+        return;
     l->cycles += e->modelled->cycles - e->modelled->launch_cycles;
     l->bound = e->modelled->bound;
-    l->seconds += e->seconds;
 }
 
 static void on_launch(void *arg, const struct tw_runner_event *e)
 {
     struct work *w = arg;
-    if (!is_launch(e))
+    if (!e->on_array)
         return;
     struct tw_bench_launches *part = &w->bench->parts[w->places[e->from[e->first]].part];
     part->launches++;
-    part->cycles += e->modelled->cycles;
+    part->cycles += e->modelled != NULL ? e->modelled->cycles : 0;
     part->seconds += e->seconds;
 }
 

@@ -15,6 +15,7 @@ enum tw_exit {
  * reports a failure.
  */
 int tw_cmd_transcribe(int argc, char **argv);
+int tw_cmd_demo(int argc, char **argv);
 int tw_cmd_bench(int argc, char **argv);
 int tw_cmd_model(int argc, char **argv);
 int tw_cmd_as(int argc, char **argv);

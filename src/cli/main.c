@@ -13,6 +13,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"transcribe", "turn speech into text", tw_cmd_transcribe},
+    {"demo", "transcribe on the NPU and on the CPU, and compare", tw_cmd_demo},
     {"bench", "measure Whisper's encoder, operation by operation", tw_cmd_bench},
     {"model", "list, download and convert Whisper models", tw_cmd_model},
     {"as", "assemble a program for an NPU core", tw_cmd_as},

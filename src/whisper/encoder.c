@@ -1,5 +1,6 @@
 #include "whisper/encoder.h"
 
+#include "job/array.h"
 #include "whisper/bind.h"
 
 #define CONV_TAPS 3
@@ -81,4 +82,29 @@ int tw_encoder_graph(struct tw_graph *g, const struct tw_whisper_model *model, i
     if (io->cross != NULL)
         cross_keys_values(g, out, model, ctx, io->cross);
     return tw_graph_finish(g, err);
+}
+
+static void forget(struct tw_array *array, const struct tw_linear *layer)
+{
+    const struct tw_matrix *w = &layer->weight;
+    tw_array_forget(array, w->data, (size_t)w->rows * tw_row_bytes(w->type, w->cols));
+    if (layer->bias != NULL)
+        tw_array_forget(array, layer->bias, (size_t)w->rows * sizeof *layer->bias);
+}
+
+void tw_encoder_forget(struct tw_array *array, const struct tw_whisper_model *model)
+{
+    forget(array, &model->conv1);
+    forget(array, &model->conv2);
+    for (int32_t i = 0; i < model->sizes.n_audio_layer; i++) {
+        const struct tw_encoder_layer *layer = &model->encoder[i];
+        const struct tw_linear *const all[] = {&layer->self.q,   &layer->self.k, &layer->self.v,
+                                               &layer->self.out, &layer->mlp_up, &layer->mlp_down};
+        for (size_t j = 0; j < sizeof all / sizeof all[0]; j++)
+            forget(array, all[j]);
+    }
+    for (int32_t i = 0; i < model->sizes.n_text_layer; i++) {
+        forget(array, &model->decoder[i].cross.k);
+        forget(array, &model->decoder[i].cross.v);
+    }
 }

@@ -5,8 +5,10 @@
 #ifndef TW_WHISPER_ENCODER_H
 #define TW_WHISPER_ENCODER_H
 
-#include "host/host.h"
+#include "graph/graph.h"
 #include "whisper/model.h"
+
+struct tw_array;
 
 /* Memory that the encoder's graph reads and writes; ctx is the number of encoder positions, 1 .. n_audio_ctx. */
 struct tw_encoder_io {
@@ -24,5 +26,11 @@ int tw_encoder_graph(struct tw_graph *g, const struct tw_whisper_model *model, i
 
 /* The number of floats in tw_encoder_io.cross. */
 size_t tw_encoder_cross_size(const struct tw_whisper_model *model, int32_t ctx);
+
+/*
+ * To be called before a model is closed while an array stays open on which its encoder has run: another model may come
+ * to lie at the same addresses.
+ */
+void tw_encoder_forget(struct tw_array *array, const struct tw_whisper_model *model);
 
 #endif

@@ -53,7 +53,7 @@ struct tw_whisper;
 /*
  * A session: caches and work memory for one transcription at a time. model, host and array must outlive it; a host
  * belongs to one session at a time, a model and an array may serve many at once. The array does the encoder's products;
- * NULL: the CPU does all.
+ * NULL: the CPU does all. It knows the model's weights by their addresses: see tw_encoder_forget.
  */
 int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_array *array,
                       struct tw_whisper **session, struct tw_error *err);

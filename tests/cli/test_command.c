@@ -50,7 +50,8 @@ static void help(void **state)
     assert_help(RUN(*state, caught, "-h"), "Usage: tilewright COMMAND");
     assert_help(RUN(*state, caught, "help"), "Usage: tilewright COMMAND");
     static const char *const commands[] = {"transcribe", "model", "as",     "dis", "image",   "vectors",
-                                           "emu",        "info",  "doctor", "run", "overlay", "bench"};
+                                           "emu",        "info",  "doctor", "run", "overlay", "bench",
+                                           "demo"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "Usage: tilewright %s", commands[i]);
