@@ -3,38 +3,47 @@
 
 #include <string.h>
 
-/* Side of the square that a transpose moves at a time, and numbers that a task of the others moves. */
-#define SIDE TW_TRANSPOSE_ROWS
-#define TASK_NUMBERS 16384
+#define SIDE                                                                                                           \
+    64                     /* of the square that a transpose moves at a time: whole cache lines on both sides, and its \
+                              numbers stay in the first-level cache */
+#define TASK_SQUARES 4     /* squares of a task, side by side */
+#define TASK_NUMBERS 16384 /* numbers that a task of the others moves */
 
 struct job {
     const struct tw_host *host;
     const struct tw_op *op;
     struct tw_operand x, out;
     const unsigned char *indices;
-    int64_t strips;      /* TRANSPOSE: strips of SIDE rows in a matrix */
-    int64_t rows_a_task; /* IM2COL and GATHER */
+    int64_t down, across; /* TRANSPOSE: tasks of a matrix */
+    int64_t rows_a_task;  /* IM2COL and GATHER */
 };
 
-/* SIDE rows of x become SIDE columns of out, square by square. */
-static void transpose_strip(void *arg, size_t index, unsigned worker)
+/* Rows and columns of x from (row, col) on, at most SIDE of both. */
+static void transpose_square(const struct tw_kernels *k, const struct tw_operand *x, const struct tw_operand *out,
+                             int64_t row, int64_t col, float *spare)
+{
+    int64_t n_rows = tw_least(SIDE, x->rows - row), n = tw_least(SIDE, x->cols - col);
+    float *square = spare + TW_TRANSPOSE_ROWS * SIDE;
+    for (int64_t r = 0; r < n_rows; r += TW_TRANSPOSE_ROWS) {
+        const float *rows[TW_TRANSPOSE_ROWS];
+        int some = (int)tw_least(TW_TRANSPOSE_ROWS, n_rows - r);
+        for (int i = 0; i < some; i++)
+            rows[i] = tw_row_read(k, x, row + r + i, col, n, spare + i * SIDE);
+        k->transpose(rows, some, n, square + r, SIDE);
+    }
+    for (int64_t j = 0; j < n; j++)
+        tw_row_write(k, out, col + j, row, n_rows, square + j * SIDE);
+}
+
+static void transpose_some(void *arg, size_t index, unsigned worker)
 {
     const struct job *job = arg;
-    const struct tw_kernels *k = job->host->kernels;
-    struct tw_operand x = tw_operand_matrix(&job->x, (int64_t)index / job->strips);
-    struct tw_operand out = tw_operand_matrix(&job->out, (int64_t)index / job->strips);
-    int64_t first = (int64_t)index % job->strips * SIDE;
-    int n_rows = (int)tw_least(SIDE, x.rows - first);
-    float *spare = tw_own(job->host, worker), *square = spare + SIDE * SIDE;
-    const float *rows[SIDE];
-    for (int64_t c = 0; c < x.cols; c += SIDE) {
-        int64_t n = tw_least(SIDE, x.cols - c);
-        for (int r = 0; r < n_rows; r++)
-            rows[r] = tw_row_read(k, &x, first + r, c, n, spare + r * SIDE);
-        k->transpose(rows, n_rows, n, square, SIDE);
-        for (int64_t j = 0; j < n; j++)
-            tw_row_write(k, &out, c + j, first, n_rows, square + j * SIDE);
-    }
+    int64_t matrix = (int64_t)index / (job->down * job->across), part = (int64_t)index % (job->down * job->across);
+    struct tw_operand x = tw_operand_matrix(&job->x, matrix), out = tw_operand_matrix(&job->out, matrix);
+    int64_t row = part / job->across * SIDE, first = part % job->across * TASK_SQUARES * SIDE;
+    int64_t end = tw_least(first + TASK_SQUARES * SIDE, x.cols);
+    for (int64_t col = first; col < end; col += SIDE)
+        transpose_square(job->host->kernels, &x, &out, row, col, tw_own(job->host, worker));
 }
 
 int tw_run_transpose(struct tw_host *h, const struct tw_graph *g, const struct tw_op *op, struct tw_error *err)
@@ -42,11 +51,12 @@ int tw_run_transpose(struct tw_host *h, const struct tw_graph *g, const struct t
     struct job job = {.host = h, .op = op};
     job.x = tw_operand_of(h, g, op->in[0]);
     job.out = tw_operand_of(h, g, op->out);
-    job.strips = tw_ceil_div(job.x.rows, SIDE);
-    int rc = tw_own_reserve(h, 2 * SIDE * SIDE, err);
+    job.down = tw_ceil_div(job.x.rows, SIDE);
+    job.across = tw_ceil_div(job.x.cols, TASK_SQUARES * SIDE);
+    int rc = tw_own_reserve(h, (TW_TRANSPOSE_ROWS + SIDE) * SIDE, err);
     if (rc < 0)
         return rc;
-    tw_pool_run(h->pool, (size_t)(job.strips * job.out.batch), transpose_strip, &job);
+    tw_pool_run(h->pool, (size_t)(job.down * job.across * job.out.batch), transpose_some, &job);
     return TW_OK;
 }
 
