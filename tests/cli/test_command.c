@@ -49,9 +49,8 @@ static void help(void **state)
     assert_help(RUN(*state, caught, "--help"), "Usage: tilewright COMMAND");
     assert_help(RUN(*state, caught, "-h"), "Usage: tilewright COMMAND");
     assert_help(RUN(*state, caught, "help"), "Usage: tilewright COMMAND");
-    static const char *const commands[] = {"transcribe", "model", "as",     "dis", "image",   "vectors",
-                                           "emu",        "info",  "doctor", "run", "overlay", "bench",
-                                           "demo"};
+    static const char *const commands[] = {"transcribe", "model",  "as",  "dis",     "image", "vectors", "emu",
+                                           "info",       "doctor", "run", "overlay", "gemm",  "bench",   "demo"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "Usage: tilewright %s", commands[i]);
@@ -155,12 +154,8 @@ static void lost_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help),
-        cmocka_unit_test(version),
-        cmocka_unit_test(no_or_unknown_command),
-        cmocka_unit_test(usage_errors),
-        cmocka_unit_test(no_such_model),
-        cmocka_unit_test(lost_output),
+        cmocka_unit_test(help),         cmocka_unit_test(version),       cmocka_unit_test(no_or_unknown_command),
+        cmocka_unit_test(usage_errors), cmocka_unit_test(no_such_model), cmocka_unit_test(lost_output),
     };
     return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }
