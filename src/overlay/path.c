@@ -303,12 +303,17 @@ int path_equal(const struct path *a, const struct path *b)
 
 enum channel_control { CHANNEL_RUN = 0, CHANNEL_RESET = 2 };
 
+/*
+ * Each register is written by itself, and resets end before descriptors are written: that is the order in which AMD's
+ * programs set up a tile.
+ */
 void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
 {
     const enum tw_tile_kind kind = tw_tile_kind(row);
     for (uint32_t i = 0; i < path->n_channels; i++) {
         uint32_t offset = tw_dma_control_offset(kind, path->channels[i].channel);
         tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RESET);
+        tw_control_writer_write(w, tw_tile_address(column, row, offset), CHANNEL_RUN);
     }
     for (uint32_t i = 0; i < path->n_locks; i++)
         tw_control_writer_write(w, tw_tile_address(column, row, tw_lock_offset(kind, path->locks[i].number)),
@@ -344,11 +349,9 @@ static void start(struct tw_control_writer *w, unsigned column, unsigned row, co
     for (uint32_t i = 0; i < path->n_channels; i++) {
         const struct path_channel *c = &path->channels[i];
         const struct tw_dma_task task = {.bd = c->first_bd, .repeat = 1};
-        /* The queue's register lies behind the control register. */
-        const uint32_t words[2] = {CHANNEL_RUN, tw_dma_task_encode(&task)};
         if (c->channel.direction == direction)
-            tw_control_writer_block_write(w, tw_tile_address(column, row, tw_dma_control_offset(kind, c->channel)),
-                                          words, 2);
+            tw_control_writer_write(w, tw_tile_address(column, row, tw_dma_queue_offset(kind, c->channel)),
+                                    tw_dma_task_encode(&task));
     }
 }
 

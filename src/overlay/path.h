@@ -55,9 +55,9 @@ int path_make(enum overlay_path which, const struct tw_overlay_shape *shape, str
 int path_equal(const struct path *a, const struct path *b);
 
 /*
- * Hold the channels of a path in a tile in reset and set its locks; set its descriptors; start its channels into memory
- * and those out of it. Locks come first, for paths that do not change may bring a core its next job before the others
- * are ready.
+ * Reset the channels of a path in a tile, which then stand still, and set its locks; set its descriptors; start its
+ * channels into memory and those out of it. Locks come first, for paths that do not change may bring a core its next
+ * job before the others are ready.
  */
 void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
 void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
