@@ -395,6 +395,42 @@ static void devices(void **state)
     assert_ended(f, 1, "");
 }
 
+/*
+ * On the array the next input is encoded while one is decoded. Files come out as each alone, in their order, and those
+ * that cannot be read are told of in their turn.
+ */
+static void overlapped_files(void **state)
+{
+    const struct place *p = *state;
+    char folder[PATH_SIZE];
+    folder_path(&p->folder, "overlapped", folder);
+    const char *const inputs[] = {p->a, p->b, p->inner_a}, *const names[] = {"a", "b", "a-2"};
+    struct finished f = TRANSCRIBE(p, caught, "--device=emu", "--json", "-o", folder, p->a, p->missing, p->b,
+                                   p->folder.path, p->inner_a);
+    assert_int_equal(f.code, 1);
+    assert_int_equal(count_lines(f.err), 5);
+    const char *at = f.err, *const told[] = {p->a, p->missing, p->b, p->folder.path, p->inner_a};
+    for (size_t i = 0; i < 5; i++) {
+        at = strstr(at, told[i]);
+        assert_non_null(at);
+        at = strchr(at, '\n');
+    }
+    program_release(&f);
+    for (size_t i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "overlapped/%s.json", names[i]);
+        char *json = folder_get(&p->folder, name, NULL);
+        assert_non_null(json);
+        f = TRANSCRIBE(p, caught, "--quiet", "--device=emu", "--json", inputs[i]);
+        assert_int_equal(f.code, 0);
+        assert_same_json(json, f.out);
+        assert_non_null(strstr(json, "\"encoder\": \"emu\""));
+        assert_null(strstr(json, "\"launches\": 0,"));
+        program_release(&f);
+        free(json);
+    }
+}
+
 /* Ten minutes of silence, in a file that is a hole. */
 static void put_long_silence(const struct place *p, char path[PATH_SIZE])
 {
@@ -434,6 +470,28 @@ static void interrupted_text(void **state)
     assert_int_equal(f.code, 128 + SIGINT);
     assert_sentence(&f, "stopped");
     assert_int_equal(text[last - 1], '\n'); /* no line is cut */
+    program_release(&f);
+}
+
+/* With the next input already begun, an interrupt still ends the program at once. */
+static void interrupted_overlap(void **state)
+{
+    const struct place *p = *state;
+    char sound[PATH_SIZE], pipe_path[PATH_SIZE], text[4096] = "";
+    put_long_silence(p, sound);
+    int reader = narrow_pipe(p, "narrow too", pipe_path);
+    struct streams streams = {NULL, pipe_path};
+    pid_t pid = start(p, streams,
+                      (const char *const[]){"--quiet", "--device=emu", "-m", p->talkative, sound, p->a, p->b, NULL});
+    ssize_t n = read(reader, text, 1);
+    assert_int_equal(n, 1);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    while (n > 0)
+        n = read(reader, text, sizeof text);
+    close(reader);
+    struct finished f = program_wait(&p->folder, streams, pid);
+    assert_int_equal(f.code, 128 + SIGINT);
+    assert_sentence(&f, "stopped");
     program_release(&f);
 }
 
@@ -486,6 +544,8 @@ int main(void)
         cmocka_unit_test(reader_goes_away),
         cmocka_unit_test(options_that_do_not_fit_the_model),
         cmocka_unit_test(devices),
+        cmocka_unit_test(overlapped_files),
+        cmocka_unit_test(interrupted_overlap),
         cmocka_unit_test(interrupted_text),
         cmocka_unit_test(interrupted_while_reading),
     };
