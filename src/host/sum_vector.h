@@ -1,19 +1,14 @@
 /*
- * The loop of sum_kernels.h over vectors of LANES doubles, for every instruction set: whoever includes this defines
- * LANES and is compiled for one of them.
+ * The loop of sum_kernels.h over vectors of LANES doubles, for every instruction set. Whoever includes this is compiled
+ * for one of them, and defines LANES, D, a vector of so many doubles, and
+ *     INLINE D floats(const unsigned char *p)    LANES floats from there, as doubles
+ *     INLINE D halves(const unsigned char *p)    LANES bf16
  */
 #include "host/sum_kernels.h"
-
-#include "host/vector.h"
 
 #include <string.h>
 
 #define ROWS 4 /* at once: the sums of columns are loaded and stored once for all of them */
-
-typedef double D __attribute__((vector_size(8 * LANES)));
-typedef float F __attribute__((vector_size(4 * LANES)));
-typedef uint32_t W __attribute__((vector_size(4 * LANES)));
-typedef uint16_t H __attribute__((vector_size(2 * LANES)));
 
 INLINE D load(const double *p)
 {
@@ -29,16 +24,7 @@ INLINE void store(double *p, D v)
 
 INLINE D numbers(enum tw_type type, const unsigned char *p)
 {
-    F x;
-    if (type == TW_BF16) {
-        H halves;
-        memcpy(&halves, p, sizeof halves);
-        const W bits = __builtin_convertvector(halves, W) << 16;
-        memcpy(&x, &bits, sizeof x);
-    } else {
-        memcpy(&x, p, sizeof x);
-    }
-    return __builtin_convertvector(x, D);
+    return type == TW_BF16 ? halves(p) : floats(p);
 }
 
 INLINE double number(enum tw_type type, const unsigned char *p)

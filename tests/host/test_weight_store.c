@@ -345,6 +345,9 @@ static void *get_same(void *arg)
     struct tw_store_entry *e;
     pthread_barrier_wait(&t->start);
     int rc = tw_store_get(t->s->store, &key, 100, slow_fill, &t->f, &e, &err);
+    /* Already filled, whoever did it. */
+    if (rc == TW_OK && ((unsigned char *)tw_store_data(e))[99] != 1)
+        atomic_fetch_add(&t->f.calls, 100);
     t->entries[atomic_fetch_add(&t->next, 1)] = rc == TW_OK ? e : NULL;
     return NULL;
 }
