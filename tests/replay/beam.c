@@ -83,7 +83,7 @@ static int record_all(const struct replay_request *request, unsigned threads, in
                       struct record *records, struct tw_error *err)
 {
     struct replay_engine e;
-    int code = replay_engine_open(&e, request->model, threads, err);
+    int code = replay_engine_open(&e, request->model, threads, NULL, err);
     for (size_t i = 0; i < request->n_clips && code == TW_OK; i++) {
         size_t clip = backwards ? request->n_clips - 1 - i : i;
         code = record_clip(&e, request->clips[clip], beam, &records[clip], err);

@@ -269,7 +269,7 @@ int replay_compare(const struct replay_request *request, int *passed, struct tw_
 {
     struct replay_engine e;
     struct total total = {0};
-    int code = replay_engine_open(&e, request->model, request->threads, err);
+    int code = replay_engine_open(&e, request->model, request->threads, NULL, err);
     if (code == TW_OK)
         printf("%-14s%-10s%16s%8s%8s%10s%10s\n", "clip", "text", "WER theirs, ours", "tokens", "changed", "gap",
                "log-prob");

@@ -9,7 +9,8 @@
 
 #define PATH_ROOM 4096
 
-int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_error *err)
+int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_array *array,
+                       struct tw_error *err)
 {
     char path[PATH_ROOM];
     struct tw_host_options options = {.threads = threads};
@@ -20,7 +21,7 @@ int replay_engine_open(struct replay_engine *e, const char *model, unsigned thre
     if (code == TW_OK)
         code = tw_host_create(&options, &e->host, err);
     if (code == TW_OK)
-        code = tw_whisper_create(e->model, e->host, NULL, &e->session, err);
+        code = tw_whisper_create(e->model, e->host, array, &e->session, err);
     return code;
 }
 

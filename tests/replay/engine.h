@@ -4,14 +4,17 @@
 
 #include "whisper/transcribe.h"
 
+struct tw_array;
+
 struct replay_engine {
     struct tw_whisper_model *model;
     struct tw_host *host;
     struct tw_whisper *session;
 };
 
-/* model: as for `tilewright transcribe -m`. Release in any case. */
-int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_error *err);
+/* model: as for `tilewright transcribe -m`. array NULL: all on the CPU. Release in any case. */
+int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_array *array,
+                       struct tw_error *err);
 void replay_engine_release(struct replay_engine *e);
 
 int replay_engine_listen(struct replay_engine *e, const char *clip, struct tw_mel **mel, struct tw_error *err);

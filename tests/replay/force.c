@@ -181,22 +181,14 @@ static int decode_forced(struct replay_force *f, struct tw_search *search, int64
     return TW_OK;
 }
 
-int replay_force_window(void *arg, struct tw_search *search, int64_t seek, const struct tw_window *window,
+int replay_force_tokens(struct replay_force *f, struct tw_search *search, int64_t seek, const struct tw_window *window,
                         const struct tw_sequence **best, double *no_speech, struct tw_error *err)
 {
-    struct replay_force *f = arg;
-    int code = replay_script_take(&f->script, seek, window->left, err);
-    if (code != TW_OK)
-        return code;
     if (f->script.n > (size_t)f->room)
         return tw_fail(err, TW_E_FORMAT, "window at %.2f s: %zu tokens where a window has at most %d",
                        (double)seek / 100, f->script.n, (int)f->room);
-    if (f->script.n == 0) {
-        f->windows_without++;
-        return tw_search_run(search, window, best, no_speech, err);
-    }
     clear(&f->sequence);
-    code = tw_decoder_run(tw_search_decoder(search), 1, window->n_prompt, window->prompt, 0, err);
+    int code = tw_decoder_run(tw_search_decoder(search), 1, window->n_prompt, window->prompt, 0, err);
     if (code != TW_OK)
         return code;
     const struct tw_vocab *v = tw_search_rules(search)->vocab;
@@ -206,4 +198,18 @@ int replay_force_window(void *arg, struct tw_search *search, int64_t seek, const
     f->sequence.first_step = (int32_t)((f->script.first_start - seek) / 2);
     *best = &f->sequence;
     return code;
+}
+
+int replay_force_window(void *arg, struct tw_search *search, int64_t seek, const struct tw_window *window,
+                        const struct tw_sequence **best, double *no_speech, struct tw_error *err)
+{
+    struct replay_force *f = arg;
+    int code = replay_script_take(&f->script, seek, window->left, err);
+    if (code != TW_OK)
+        return code;
+    if (f->script.n == 0) {
+        f->windows_without++;
+        return tw_search_run(search, window, best, no_speech, err);
+    }
+    return replay_force_tokens(f, search, seek, window, best, no_speech, err);
 }

@@ -43,6 +43,10 @@ int replay_force_start(struct replay_force *f, const struct replay_reference *re
                        const struct tw_whisper_model *model, struct tw_error *err);
 void replay_force_release(struct replay_force *f);
 
+/* Decodes a window with the tokens that are in f->script, with the duties of tw_transcribe_options.search. */
+int replay_force_tokens(struct replay_force *f, struct tw_search *search, int64_t seek, const struct tw_window *window,
+                        const struct tw_sequence **best, double *no_speech, struct tw_error *err);
+
 /* tw_transcribe_options.search; arg: a struct replay_force. */
 int replay_force_window(void *arg, struct tw_search *search, int64_t seek, const struct tw_window *window,
                         const struct tw_sequence **best, double *no_speech, struct tw_error *err);

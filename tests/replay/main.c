@@ -1,4 +1,5 @@
 /* replay: compares our transcripts with whisper.cpp's. See README.md. */
+#include "array.h"
 #include "clips.h"
 #include "compare.h"
 
@@ -12,7 +13,8 @@ static int usage(void)
 {
     fputs("usage: replay make-clips JFK.wav POCKETSPHINX-TEST-DATA DIR\n"
           "       replay compare MODEL REFERENCES THREADS CLIP...\n"
-          "       replay beam MODEL CLIP...\n",
+          "       replay beam MODEL CLIP...\n"
+          "       replay array MODEL DEVICE CLIP...\n",
           stderr);
     return EXIT_BROKEN;
 }
@@ -54,6 +56,15 @@ static int beam(int argc, char **argv)
     return finish(code, passed, &err);
 }
 
+static int array(int argc, char **argv)
+{
+    struct tw_error err = {0};
+    int passed = 0;
+    struct replay_request request = {.model = argv[0], .clips = argv + 2, .n_clips = (size_t)(argc - 2)};
+    int code = replay_array(&request, argv[1], &passed, &err);
+    return finish(code, passed, &err);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "make-clips") == 0)
@@ -62,5 +73,7 @@ int main(int argc, char **argv)
         return compare(argc - 2, argv + 2);
     if (argc >= 4 && strcmp(argv[1], "beam") == 0)
         return beam(argc - 2, argv + 2);
+    if (argc >= 5 && strcmp(argv[1], "array") == 0)
+        return array(argc - 2, argv + 2);
     return usage();
 }
