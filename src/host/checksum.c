@@ -41,7 +41,7 @@
 
 enum {
     SIDE_MAX = 1 << 20,
-    PIECE = 1024,    /* columns of a pass at a time: what belongs to them stays in the first-level cache */
+    PIECE = 1024,   /* columns of a pass at a time: what belongs to them stays in the first-level cache */
     TASK_ROWS = 32, /* rows of a task */
     SPARE_ROWS = 8, /* rows that are converted at a time */
     SEED = 20070917

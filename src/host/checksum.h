@@ -31,7 +31,7 @@ struct tw_checksum {
  * rounded to bf16, as the array takes them. TW_E_CHECKSUM says in which row or column C is off and by how much; a
  * number of C that is not finite is wrong too, unless the operands of its row or column are not finite themselves, in
  * which case that row or column proves nothing. TW_E_ARGUMENT, TW_E_SHAPE: such a product cannot be checked;
- * TW_E_MEMORY.
+ * TW_E_MEMORY. Like all else that an executor does, one at a time.
  */
 int tw_host_check_product(struct tw_host *host, const struct tw_checksum *c, struct tw_error *err);
 

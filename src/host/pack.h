@@ -23,10 +23,10 @@ struct tw_pack {
 size_t tw_pack_bytes(const struct tw_pack *p);
 
 /*
- * Packs B into `to`, tw_pack_bytes long and apart from data, on all threads of host; fastest when `to` is a multiple of
- * 64. Numbers are rounded to the nearest even bf16 (NaN stays NaN), and what lies beyond k and n is zero. Fails with
- * TW_E_ARGUMENT or TW_E_SHAPE for a description that breaks the rules above, before anything is written, and with
- * TW_E_MEMORY.
+ * Packs B into `to`, tw_pack_bytes long and apart from data, on all threads of host, which does one thing at a time;
+ * fastest when `to` is a multiple of 64. Numbers are rounded to the nearest even bf16 (NaN stays NaN), and what lies
+ * beyond k and n is zero. Fails with TW_E_ARGUMENT or TW_E_SHAPE for a description that breaks the rules above, before
+ * anything is written, and with TW_E_MEMORY.
  */
 int tw_host_pack(struct tw_host *host, const struct tw_pack *p, void *to, struct tw_error *err);
 
