@@ -108,9 +108,8 @@ static int has_room(const struct scheduler *s, const struct lower_op *op)
 static int can_join(const struct scheduler *s, const struct lower_op *op)
 {
     const struct tw_op *p = &op->op;
-    const struct mark *out = mark(s, p->out);
-    return has_room(s, op) && is_early(s, p) && out->read != s->launch && out->written != s->launch &&
-           has_good_padding(s, p->in[0], 0) && has_good_padding(s, p->in[1], p->b_rows);
+    return has_room(s, op) && is_early(s, p) && has_good_padding(s, p->in[0], 0) &&
+           has_good_padding(s, p->in[1], p->b_rows);
 }
 
 /*
