@@ -58,8 +58,8 @@ struct tw_array_counts {
     uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
     uint64_t weights_packed, weights_evicted; /* entries, of all runners of the array */
     uint64_t cycles, read_bytes, write_bytes; /* modelled; 0 on silicon */
-    /* What the time went to: making control code, putting weights and headers into the device's memory, operations on
-     * the CPU, commands with what caches need, proving results, and once for the array, making the overlay. */
+    /* What the time went to: making control code; putting it, weights and headers into the device's memory; operations
+     * on the CPU; commands, with what caches need; proving results; and once for the array, making the overlay. */
     double control_seconds, pack_seconds, host_seconds, array_seconds, verify_seconds, image_seconds;
 };
 

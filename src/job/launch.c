@@ -190,24 +190,34 @@ static int write_products(const struct launch *l, struct tw_overlay_launch *code
     return result;
 }
 
-static int make_job(struct tw_runner *r, struct launch *l, struct tw_error *err)
+static int write_code(const struct launch *l, unsigned char **bytes, size_t *size, struct tw_error *err)
 {
     struct tw_overlay_launch *code = NULL;
-    unsigned char *bytes = NULL;
-    size_t size = 0;
     int result = tw_overlay_launch_begin(&code, err);
     if (result < 0)
         return result;
     result = write_products(l, code, err);
-    if (result < 0) {
+    if (result < 0)
         tw_overlay_launch_free(code);
-        return result;
-    }
-    result = tw_overlay_launch_end(code, &bytes, &size, err);
-    if (result == 0)
-        result = array_job_create(r->array, bytes, size, &l->job, &l->context, err);
-    free(bytes);
+    else
+        result = tw_overlay_launch_end(code, bytes, size, err);
     return result;
+}
+
+static int make_job(struct tw_runner *r, struct launch *l, struct tw_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    const double begin = tw_seconds();
+    int code = write_code(l, &bytes, &size, err);
+    const double written = tw_seconds();
+    r->counts.control_seconds += written - begin;
+    if (code < 0)
+        return code;
+    code = array_job_create(r->array, bytes, size, &l->job, &l->context, err);
+    r->counts.pack_seconds += tw_seconds() - written;
+    free(bytes);
+    return code;
 }
 
 static void assign(struct launch *l, struct held *held)
@@ -249,12 +259,9 @@ int launch_prepare(struct tw_runner *r, struct launch *l, struct tw_error *err)
         code = weights_hold(r, l, &l->parts[i], &moved, err);
     if (moved) /* control code names places that are no more */
         launch_drop_job(l);
-    const double held = tw_seconds();
-    r->counts.pack_seconds += held - begin;
-    if (code == 0 && (l->job == NULL || l->context != array_context(r->array))) {
+    r->counts.pack_seconds += tw_seconds() - begin;
+    if (code == 0 && (l->job == NULL || l->context != array_context(r->array)))
         code = build(r, l, err);
-        r->counts.control_seconds += tw_seconds() - held;
-    }
     return code;
 }
 
