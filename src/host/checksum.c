@@ -72,7 +72,7 @@ struct pass {
     const struct tw_host *host;
     const struct tw_sum_kernels *kernels;
     enum tw_type type;
-    int as_bf16; /* its numbers count as rounded to bf16 */
+    int converted; /* its numbers count as rounded to bf16, which they are not yet */
     const unsigned char *x;
     size_t stride;
     int64_t rows, n;
@@ -84,25 +84,28 @@ static double *own_columns(const struct pass *p, unsigned worker)
     return (double *)(void *)tw_own(p->host, worker);
 }
 
-/* Numbers [from, from + n) of a row in `line`, as floats that count. */
-static void convert(const struct pass *p, int64_t row, int64_t from, int64_t n, float *line, uint16_t *halves)
+/* Numbers [from, from + n) of a row as the bf16 that they count as. line: spare memory for n floats. */
+static void convert(const struct pass *p, int64_t row, int64_t from, int64_t n, uint16_t *to, float *line)
 {
     const struct tw_kernels *k = p->host->kernels;
-    k->widen(p->type, p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from), line, n);
-    if (p->as_bf16) {
-        k->narrow(TW_BF16, line, halves, n);
-        k->widen(TW_BF16, halves, line, n);
+    const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
+    if (p->type == TW_F32 && (uintptr_t)x % sizeof(float) == 0) {
+        k->narrow(TW_BF16, (const float *)(const void *)x, to, n);
+        return;
     }
+    k->widen(p->type, x, line, n);
+    k->narrow(TW_BF16, line, to, n);
 }
 
 static void add_piece(const struct pass *p, int64_t row, int64_t rows, int64_t from, int64_t n, float *spare,
                       struct tw_sums sums)
 {
-    if (p->type == TW_BF16 || (p->type == TW_F32 && !p->as_bf16)) {
+    if (!p->converted) {
         const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
         p->kernels->add(p->type, x, p->stride, rows, n, &sums);
         return;
     }
+    uint16_t *halves = (uint16_t *)(void *)(spare + PIECE);
     for (int64_t r = 0; r < rows; r += SPARE_ROWS) {
         const int64_t here = tw_least(SPARE_ROWS, rows - r);
         struct tw_sums s = sums;
@@ -110,8 +113,8 @@ static void add_piece(const struct pass *p, int64_t row, int64_t rows, int64_t f
         s.rows = s.rows != NULL ? s.rows + r : NULL;
         s.row_squares = s.row_squares != NULL ? s.row_squares + r : NULL;
         for (int64_t i = 0; i < here; i++)
-            convert(p, row + r + i, from, n, spare + i * PIECE, (uint16_t *)(void *)(spare + SPARE_ROWS * PIECE));
-        p->kernels->add(TW_F32, (const unsigned char *)spare, PIECE * sizeof *spare, here, n, &s);
+            convert(p, row + r + i, from, n, halves + i * PIECE, spare);
+        p->kernels->add(TW_BF16, (const unsigned char *)halves, PIECE * sizeof *halves, here, n, &s);
     }
 }
 
@@ -156,7 +159,7 @@ static void run_pass(const struct check *w, enum tw_type type, int as_bf16, cons
     struct pass p = {.host = w->host,
                      .kernels = tw_sum_kernels_find(w->host->kernels->name),
                      .type = type,
-                     .as_bf16 = as_bf16 && type != TW_BF16,
+                     .converted = as_bf16 && type != TW_BF16,
                      .x = x,
                      .stride = stride,
                      .rows = rows,
@@ -350,7 +353,7 @@ int tw_host_check_product(struct tw_host *h, const struct tw_checksum *c, struct
     const size_t longest = (size_t)(c->k > c->n ? c->k : c->n), a_double = sizeof(double) / sizeof(float);
     rc = tw_shared_reserve(h, (size_t)(7 * (c->m + c->n) + 2 * c->k) * a_double, err);
     if (rc >= 0)
-        rc = tw_own_reserve(h, 2 * longest * a_double + (SPARE_ROWS + 1) * PIECE, err);
+        rc = tw_own_reserve(h, 2 * longest * a_double + (SPARE_ROWS / 2 + 1) * PIECE, err);
     if (rc < 0)
         return rc;
     double *memory = (double *)(void *)tw_shared(h);
