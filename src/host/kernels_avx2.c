@@ -8,6 +8,9 @@
 #define LANES 8
 #define MR 6
 #define NR 16
+/* A float of this size has no digits after the point: adding it rounds. The last bits of the sum are then those of the
+ * exponent of 2^n, when shifted there. */
+#define WHOLE (0x1.8p+23f + 127)
 #define DOT_COLS(rows) ((rows) <= 2 ? 4 : (rows) <= 4 ? 2 : 1)
 
 typedef __m256 V;
@@ -117,8 +120,17 @@ INLINE V v_abs(V v)
 INLINE V v_scale2(V v, V n, V shifted)
 {
     (void)n;
-    __m256i biased = _mm256_add_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(127));
-    return v_mul(v, _mm256_castsi256_ps(_mm256_slli_epi32(biased, 23)));
+    return v_mul(v, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
+}
+
+/* 2^x = 2^n * (1 + r * (a polynomial in r with these numbers, the highest power first)), where n is the whole number
+ * nearest to x, so that r is from -1/2 to 1/2 (minimax, 2^-23.1 relative). */
+#define EXP2_TERMS 0.00132645853f, 0.00967161916f, 0.0555073507f, 0.240222409f, 0.693147004f
+
+INLINE V v_part(V x, V *shifted)
+{
+    *shifted = v_add(x, v_set(WHOLE));
+    return v_sub(x, v_sub(*shifted, v_set(WHOLE)));
 }
 
 INLINE V v_inverse(V v)

@@ -8,6 +8,7 @@
 #define LANES 16
 #define MR 12
 #define NR 32
+#define WHOLE 0x1.8p+23f /* a float of this size has no digits after the point: adding it rounds */
 #define DOT_COLS(rows) ((rows) <= 6 ? 4 : 2)
 
 typedef __m512 V;
@@ -112,11 +113,21 @@ INLINE V v_abs(V v)
     return _mm512_abs_ps(v);
 }
 
-/* v * 2^n, n a whole number from -126 to 0, also given as WHOLE + n. */
+/* v * 2^n, n rounded down, from -126 to 0; also given as WHOLE + n. */
 INLINE V v_scale2(V v, V n, V shifted)
 {
     (void)shifted;
     return _mm512_scalef_ps(v, n);
+}
+
+/* 2^x = 2^n * (1 + r * (a polynomial in r with these numbers, the highest power first)), where n is x rounded down, so
+ * that r is from 0 to 1 (minimax, 2^-23.3 relative). What v_scale2 takes for n is x itself. */
+#define EXP2_TERMS 0.00186712993f, 0.00901703071f, 0.0557999127f, 0.240164444f, 0.693151295f
+
+INLINE V v_part(V x, V *shifted)
+{
+    *shifted = x;
+    return _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 
 /* 1 / v within 1 unit in the last place, for ordinary v: the estimate has 14 good bits, one step of Newton doubles

@@ -501,7 +501,7 @@ static void weigh(enum tw_type type, int rows, int64_t n, const float *p, int64_
 
 /* ---- exp and what is made of it ---- */
 
-#define WHOLE 0x1.8p+23f /* a float of this size has no digits after the point: adding it rounds */
+#define LOG2_E 0x1.715476p+0f
 
 /* p * 2^n where x is large enough, else 0: results under 2^-126 are slow to compute with, and nothing against a sum
  * that has a 1 in it. Ordinary for NaN. */
@@ -516,7 +516,7 @@ INLINE V v_exp_end(V x, V p, V n, V shifted)
  */
 INLINE V v_exp_sum(V x, V extra)
 {
-    V shifted = v_fma(x, v_set(0x1.715476p+0f), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
+    V shifted = v_fma(x, v_set(LOG2_E), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
     V r = v_fnma(n, v_set(0x1.62e4p-1f), x); /* ln 2 in two parts; n times the first is exact */
     r = v_add(v_fnma(n, v_set(0x1.7f7d1cp-20f), r), extra);
     V p = v_set(0.00138145968867f);
@@ -534,7 +534,7 @@ INLINE V v_exp_sum(V x, V extra)
  */
 INLINE V v_exp(V x)
 {
-    V shifted = v_fma(x, v_set(0x1.715476p+0f), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
+    V shifted = v_fma(x, v_set(LOG2_E), v_set(WHOLE)), n = v_sub(shifted, v_set(WHOLE));
     V r = v_fnma(n, v_set(0x1.62e43p-1f), x);
     V p = v_set(0.00829022565f);
     p = v_fma(p, r, v_set(0.0418983921f));
@@ -609,6 +609,16 @@ static float largest(const float *x, int64_t n, float scale, float max)
     return max;
 }
 
+/* 2^x for x <= 0, within 2^-22 relative and exact for 0; NaN for NaN. */
+INLINE V v_exp2(V x)
+{
+    const float terms[] = {EXP2_TERMS, 1};
+    V shifted, r = v_part(x, &shifted), p = v_set(terms[0]);
+    EACH (i, 5)
+        p = v_fma(p, r, v_set(terms[i + 1]));
+    return v_zero_below(x, v_set(-126), v_scale2(p, x, shifted));
+}
+
 /* The sum of e = exp(scale * x - base) for n numbers, which go to y. */
 static double exp_sum(const float *x, int64_t n, float scale, float base, float *y)
 {
@@ -658,17 +668,19 @@ static float largest_bf16(const unsigned char *x, int64_t n)
     return v_largest(v_max(v_max(most[0], most[1]), v_max(most[2], most[3])));
 }
 
-/* e = exp(factor * x + offset). */
-INLINE void exp_pairs(const unsigned char *x, V factor, V offset, V *e)
+/* e = 2^(factor * x + offset). */
+INLINE void exp2_pairs(const unsigned char *x, V factor, V offset, V *e)
 {
     v_load_pairs(x, e);
     EACH (c, 2)
-        e[c] = v_exp(v_fma(factor, e[c], offset));
+        e[c] = v_exp2(v_fma(factor, e[c], offset));
 }
 
-/* As exp_sum, for bf16; y is in pairs, to a whole number of them. The row at next is asked for meanwhile. */
-static double exp_sum_bf16(const unsigned char *x, int64_t n, const unsigned char *next, float scale, float base,
-                           float *y)
+/*
+ * The sum of 2^(scale * x - base) for n bf16 numbers, which go to y in pairs, to a whole number of them. The row at
+ * next is asked for meanwhile.
+ */
+static double exp2_sum(const unsigned char *x, int64_t n, const unsigned char *next, float scale, float base, float *y)
 {
     V factor = v_set(scale), offset = v_set(-base), e[2];
     D sum = d_zero();
@@ -677,7 +689,7 @@ static double exp_sum_bf16(const unsigned char *x, int64_t n, const unsigned cha
         V part[2] = {v_zero(), v_zero()};
         for (; i + PAIRS <= end; i += PAIRS) {
             v_prefetch((uintptr_t)next + 2 * (size_t)i);
-            exp_pairs(x + 2 * i, factor, offset, e);
+            exp2_pairs(x + 2 * i, factor, offset, e);
             EACH (c, 2) {
                 v_store(y + i + c * LANES, e[c]);
                 part[c] = v_add(part[c], e[c]);
@@ -686,7 +698,7 @@ static double exp_sum_bf16(const unsigned char *x, int64_t n, const unsigned cha
         if (i < end) {
             unsigned char some[2 * PAIRS] = {0};
             memcpy(some, x + 2 * i, 2 * (size_t)(end - i));
-            exp_pairs(some, factor, offset, e);
+            exp2_pairs(some, factor, offset, e);
             EACH (c, 2) {
                 v_store(y + i + c * LANES, e[c]);
                 part[c] = v_add(part[c], v_keep(e[c], (end - i + 1 - c) / 2));
@@ -717,12 +729,14 @@ static void scale_pairs(const float *x, float factor, unsigned char *y, int64_t 
 static void softmax(enum tw_type from, const void *x, int64_t n, const void *next, float factor, enum tw_type to,
                     void *y, float *spare)
 {
-    /* With any other factor the largest product may not be that of the largest number. */
-    if (from == TW_BF16 && to == TW_BF16 && n >= PAIRS && factor > 0 && factor < INFINITY) {
-        float base = reference_of(factor * largest_bf16(x, n));
-        double sum = exp_sum_bf16(x, n, next, factor, base, spare);
-        scale_pairs(spare, (float)(1 / sum), y, n);
-        return;
+    if (from == TW_BF16 && to == TW_BF16 && n >= PAIRS) {
+        /* With any other factor the largest product may not be that of the largest number. */
+        float factor2 = factor * LOG2_E, base = factor2 > 0 ? factor2 * largest_bf16(x, n) : NAN;
+        if (isfinite(base)) {
+            double sum = exp2_sum(x, n, next, factor2, base, spare);
+            scale_pairs(spare, (float)(1 / sum), y, n);
+            return;
+        }
     }
     struct tw_softmax state = {.max = -INFINITY};
     widen(from, x, spare, n);
