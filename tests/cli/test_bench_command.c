@@ -104,6 +104,41 @@ static void cpu_does_all(void **state)
     json_decref(root);
 }
 
+/* The cycles of a layer's product; 0: it has none of that name. */
+static double cycles_of(const json_t *root, const char *name, int layer)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(json_object_get(root, "array"), i, line)
+    {
+        if (strcmp(text_at(line, "name"), name) == 0 && strcmp(text_at(line, "part"), "layer") == 0 &&
+            real_at(line, "layer") == layer)
+            return real_at(line, "cycles");
+    }
+    return 0;
+}
+
+/* All products are on the array; equal ones of two layers have equal cycles, on which multiplying rests. */
+static void products_on_the_array(void **state)
+{
+    static const char *const names[] = {"attn q",        "attn k",   "attn v", "attention scores",
+                                        "attention mix", "attn out", "mlp up", "mlp down"};
+    json_t *root = figures(*state, 2, "emu");
+    const json_t *ms = json_object_get(root, "milliseconds");
+    /* two convolutions, eight products a layer (heads are one), and two of the caches of each */
+    assert_true(count_operations(root, "array") == 2 + 2 * 8 + 2 * 2);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_true(cycles_of(root, names[i], 0) > 0);
+        assert_true(cycles_of(root, names[i], 0) == cycles_of(root, names[i], 1));
+    }
+    assert_host_adds_up(root);
+    assert_in_range((int)real_at(ms, "launches"), 1, 4 * 2 + 4);
+    double sum = real_at(ms, "array_at_1600_mhz") + real_at(ms, "dispatch") + real_at(ms, "cpu");
+    assert_true(fabs(sum - real_at(ms, "total_at_1600_mhz")) < 1e-3 * sum);
+    assert_true(fabs(real_at(ms, "array_at_1000_mhz") / real_at(ms, "array_at_1600_mhz") - 1.6) < 1e-3);
+    json_decref(root);
+}
+
 /* Of many layers one is run, and of the decoder's caches four. */
 static void layers_are_multiplied(void **state)
 {
@@ -153,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cpu_does_all, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(products_on_the_array, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(layers_are_multiplied, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(table, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(refusals, folder_set_up, folder_tear_down),
