@@ -122,10 +122,10 @@ static tw_id find_output(const struct bench *b)
     return TW_NONE;
 }
 
-static void encode(struct bench *b, int32_t ctx)
+/* On the array, if there is one; leaves the graph. */
+static void run(struct bench *b, int32_t ctx)
 {
     struct tw_error err = {0};
-    struct tw_reference *reference;
     struct tw_runner *runner;
     struct tw_array_counts counts;
     struct tw_encoder_io io = {.mel = b->mel, .out = b->out, .cross = NULL};
@@ -135,6 +135,13 @@ static void encode(struct bench *b, int32_t ctx)
     tw_runner_counts(runner, &counts);
     tw_runner_destroy(runner);
     assert_true(counts.fallbacks == 0 && (counts.launches > 0) == (b->array != NULL));
+}
+
+static void encode(struct bench *b, int32_t ctx)
+{
+    struct tw_error err = {0};
+    struct tw_reference *reference;
+    run(b, ctx);
     must(tw_reference_run(b->graph, tw_host_pool(b->host), &reference, &err), &err);
     must(tw_reference_get(reference, find_output(b), b->exact, &err), &err);
     tw_reference_destroy(reference);
@@ -203,6 +210,57 @@ static void encoder_is_exact(void **state)
     tear_down(&b);
 }
 
+#define RECORDED_ROWS 1200
+#define RECORDED_WIDTH 384
+#define COSINE_RECORDED 0.9995
+
+/* Every row but each fifth of the encoder's output for the clip, as an NPU gave it; NULL: not here. To be freed. */
+static float *recorded_rows(void)
+{
+    char path[PATH_ROOM];
+    const size_t count = (size_t)RECORDED_ROWS * RECORDED_WIDTH;
+    const char *folder = getenv("TILEWRIGHT_RECORDINGS");
+    snprintf(path, sizeof path, "%s/whisper_tiny_encoder_rows.f32", folder != NULL ? folder : ".");
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return NULL;
+    float *rows = tw_alloc(count * sizeof *rows);
+    assert_non_null(rows);
+    assert_int_equal(fread(rows, sizeof *rows, count, f), count);
+    fclose(f);
+    return rows;
+}
+
+/* The whole window of the multilingual tiny model, against what another program's run on silicon gave. */
+static void encoder_is_as_recorded(void **state)
+{
+    struct speech s = {"tiny", 1500, "emu", NULL};
+    struct bench b = {0};
+    struct sums all = {0};
+    double numbers[RECORDED_WIDTH];
+    (void)state;
+    float *rows = recorded_rows();
+    if (rows == NULL || !is_there(s.model)) {
+        print_message("skipped: it takes the model tiny, and TILEWRIGHT_RECORDINGS with what an NPU gave for it\n");
+        free(rows);
+        skip();
+    }
+    set_up(&b, &s);
+    run(&b, s.ctx);
+    for (int32_t r = 0; r < s.ctx; r++) {
+        const float *recorded = rows + (size_t)(r - (r + 1) / 5) * RECORDED_WIDTH;
+        if (r % 5 == 4)
+            continue;
+        for (int i = 0; i < RECORDED_WIDTH; i++)
+            numbers[i] = (double)recorded[i];
+        add_row(&all, b.out + (size_t)r * RECORDED_WIDTH, numbers, RECORDED_WIDTH);
+    }
+    print_message("tiny on emu against silicon: cosine %.9f\n", cosine(&all));
+    assert_true(cosine(&all) >= COSINE_RECORDED);
+    tear_down(&b);
+    free(rows);
+}
+
 static int measure(int argc, char **argv)
 {
     struct speech one = {argv[1], (int32_t)strtol(argv[2], NULL, 10), argc > 3 ? argv[3] : "cpu",
@@ -219,6 +277,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(encoder_is_exact, &base),
         cmocka_unit_test_prestate(encoder_is_exact, &tiny),
         cmocka_unit_test_prestate(encoder_is_exact, &array),
+        cmocka_unit_test(encoder_is_as_recorded),
     };
     if (argc >= 3)
         return measure(argc, argv);
