@@ -8,8 +8,13 @@ void tw_address_begin(struct tw_address_pattern *pattern, const struct tw_bd *bd
     memcpy(pattern->dimensions, bd->dimensions, sizeof pattern->dimensions);
     pattern->dimensions[n - 1].wrap = 0; /* the last one goes on until the length is used up */
     pattern->n = n;
-    pattern->base = bd->address / 4 + (uint64_t)bd->iteration.step * bd->iteration.current;
+    pattern->address = bd->address / 4 + (uint64_t)bd->iteration.step * bd->iteration.current;
     pattern->left = bd->length;
+    for (unsigned d = 0; d < n; d++) {
+        const struct tw_bd_dimension *dimension = &pattern->dimensions[d];
+        pattern->address -= (uint64_t)dimension->zeros_before * dimension->step;
+        pattern->is_padded |= dimension->zeros_before != 0 || dimension->zeros_after != 0;
+    }
 }
 
 /* Elements of a dimension with its padding; those without an end go on for as long as any transfer can. */
@@ -38,7 +43,9 @@ static void advance(struct tw_address_pattern *p, uint64_t words)
 {
     p->left -= words;
     p->position[0] += words;
+    p->address += words * p->dimensions[0].step;
     for (unsigned d = 0; d + 1 < p->n && p->position[d] >= extent(&p->dimensions[d]); d++) {
+        p->address += p->dimensions[d + 1].step - p->position[d] * p->dimensions[d].step;
         p->position[d] = 0;
         p->position[d + 1]++;
     }
@@ -50,12 +57,9 @@ int tw_address_next(struct tw_address_pattern *pattern, uint32_t limit, struct t
         return 0;
     uint64_t words = alike(&pattern->dimensions[0], pattern->position[0]);
     run->zeros = 0;
-    run->address = pattern->base;
-    for (unsigned d = 0; d < pattern->n; d++) {
-        const struct tw_bd_dimension *dimension = &pattern->dimensions[d];
-        run->zeros |= in_padding(dimension, pattern->position[d]);
-        run->address += (pattern->position[d] - dimension->zeros_before) * dimension->step;
-    }
+    run->address = pattern->address;
+    for (unsigned d = 0; pattern->is_padded && d < pattern->n; d++)
+        run->zeros |= in_padding(&pattern->dimensions[d], pattern->position[d]);
     if (!run->zeros && pattern->dimensions[0].step != 1)
         words = 1;
     words = words > limit ? limit : words;

@@ -12,7 +12,8 @@
 struct tw_address_pattern {
     struct tw_bd_dimension dimensions[TW_BD_DIMENSIONS_MAX];
     unsigned n;
-    uint64_t base;                           /* words */
+    int is_padded;
+    uint64_t address;                        /* words: of the present place, also where that lies in padding */
     uint64_t left;                           /* words of the transfer that are still to come */
     uint64_t position[TW_BD_DIMENSIONS_MAX]; /* in the padded dimension, what is before included */
 };

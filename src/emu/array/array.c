@@ -186,6 +186,7 @@ int tw_array_advance(struct tw_array *array, uint64_t until, struct tw_error *er
 {
     while (step(array, until)) {
     }
+    tw_core_seats_join(array);
     if (array->fault.code == 0 && array->now < until)
         array->now = until;
     return failed(array, err);
@@ -195,6 +196,7 @@ int tw_array_advance(struct tw_array *array, uint64_t until, struct tw_error *er
 static int stopped(struct tw_array *a, uint64_t until, struct tw_error *err)
 {
     char text[900];
+    tw_core_seats_join(a);
     if (a->fault.code != 0)
         return failed(a, err);
     tw_array_waits(a, text, sizeof text);
@@ -216,6 +218,7 @@ int tw_array_wait_token(struct tw_array *array, const struct tw_token *token, ui
         if (!step(array, until))
             return stopped(array, until, err);
     --*count;
+    tw_core_seats_join(array);
     return 0;
 }
 
@@ -225,10 +228,10 @@ int tw_array_wait_register(struct tw_array *array, uint32_t address, uint32_t ma
     for (;;) {
         uint32_t value;
         int result = tw_array_read(array, address, &value, err);
-        if (result != 0)
+        if (result != 0 || (value & mask) == expected) {
+            tw_core_seats_join(array);
             return result;
-        if ((value & mask) == expected)
-            return 0;
+        }
         if (!step(array, until))
             return stopped(array, until, err);
     }
@@ -239,6 +242,7 @@ int tw_array_drain(struct tw_array *array, uint64_t until, struct tw_error *err)
     char text[4];
     while (step(array, until)) {
     }
+    tw_core_seats_join(array);
     if (array->fault.code == 0 && array->queue.n == 0 && tw_array_waits(array, text, sizeof text) == 0)
         return 0;
     return stopped(array, until, err);

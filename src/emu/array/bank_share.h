@@ -15,13 +15,15 @@ struct tw_tile;
 struct tw_bank_share {
     uint64_t core[TW_BANK_CYCLES]; /* what the tile's core used; see tw_core_options */
     uint64_t dma[TW_BANK_CYCLES];  /* what DMA used of the tile's memory, in the same form: eight banks */
-    uint64_t dma_last;             /* the last cycle in it */
     uint64_t compared;             /* up to this cycle the core's accesses have been */
     uint64_t conflicts, paid;      /* of the core: with all DMA; of these, whose cycles it has paid */
 };
 
-/* DMA accesses a word of the tile's memory. */
-void tw_bank_use(struct tw_tile *tile, uint32_t byte, uint64_t cycle);
+/*
+ * DMA accesses n words side by side from a word address on, at these cycles: the banks are used once for each 128 bits,
+ * when the first word of them is moved. *granule: the 128 bits that the channel has accessed last.
+ */
+void tw_bank_use(struct tw_bank_share *share, uint64_t address, uint32_t n, const uint64_t *cycles, uint64_t *granule);
 /* Compares up to the array's present time, or that of the core when it is behind. */
 void tw_bank_compare(const struct tw_array *array, struct tw_tile *tile);
 /* Cycles that the core has to pay; it has then paid them, and asks for nothing before the cycle `next`. */

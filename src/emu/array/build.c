@@ -1,5 +1,5 @@
 /* Making an array, and setting it back. */
-#include "base/thread_pool.h"
+#include "base/crew.h"
 #include "emu/array/state.h"
 #include "npu1/registers.h"
 
@@ -15,6 +15,7 @@ static struct tw_stream *add_stream(struct tw_array *a, struct tw_tile *t, struc
     s->slave = (uint8_t)tw_switch_index(t->kind, TW_SLAVE, port);
     s->actor = (uint16_t)(t->number * TW_ACTORS + actor);
     s->own = (uint8_t)own;
+    s->is_steady = actor >= TW_ACTOR_MM2S && actor < TW_ACTOR_PACKETS;
     s->capacity = (uint16_t)(own + TW_WORDS_SLAVE);
     return s;
 }
@@ -73,8 +74,12 @@ static int build_memory(struct tw_tile *t)
     t->registers = calloc(TW_TILE_BYTES / 4, sizeof t->registers[0]);
     if (t->memory_bytes > 0)
         t->memory = calloc(t->memory_bytes, 1);
-    if (t->kind == TW_TILE_CORE && (t->banks = calloc(1, sizeof *t->banks)) == NULL)
-        return -1;
+    if (t->kind == TW_TILE_CORE) {
+        t->banks = calloc(1, sizeof *t->banks);
+        t->late = calloc(1, sizeof *t->late);
+        if (t->banks == NULL || t->late == NULL)
+            return -1;
+    }
     return t->registers != NULL && (t->memory != NULL || t->memory_bytes == 0) ? 0 : -1;
 }
 
@@ -156,11 +161,12 @@ void tw_array_free(struct tw_array *array)
 {
     if (array == NULL)
         return;
-    tw_pool_destroy(array->pool);
+    tw_crew_destroy(array->crew);
     for (unsigned i = 0; array->tiles != NULL && i < array->n_tiles; i++) {
         tw_core_free(array->tiles[i].seat.core);
         free(array->tiles[i].memory);
         free(array->tiles[i].banks);
+        free(array->tiles[i].late);
         free(array->tiles[i].registers);
     }
     free(array->tiles);

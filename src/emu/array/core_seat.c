@@ -232,13 +232,28 @@ static void stop_at_clock(struct tw_array *a, struct tw_core_seat *seat, uint8_t
     tw_trace_core_stops(a, &a->tiles[seat->actor / TW_ACTORS], tw_core_clock(seat->core));
 }
 
-/* What the core's simulation has come to. */
-static void finish(struct tw_array *a, struct tw_core_seat *seat)
+static uint64_t later(uint64_t a, uint64_t b)
 {
+    return a > b ? a : b;
+}
+
+/* The core can go on: it is simulated ahead of its next act. */
+static void go_on(struct tw_array *a, struct tw_tile *t)
+{
+    uint64_t act = later(tw_core_clock(t->seat.core), a->now);
+    tw_array_wake(a, t->seat.actor, act);
+    tw_core_seat_begin(a, t, act);
+}
+
+/* What the core's simulation has come to. */
+static void finish(struct tw_array *a, struct tw_tile *t)
+{
+    struct tw_core_seat *seat = &t->seat;
     seat->ran = 0;
     switch (seat->outcome) {
     case TW_CORE_RUNNING:
-        tw_array_wake(a, seat->actor, tw_core_clock(seat->core));
+        tw_bank_compare(a, t);
+        go_on(a, t);
         break;
     case TW_CORE_REQUEST:
         seat->asks = 1;
@@ -275,8 +290,9 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
             tw_array_wake(array, seat->actor, asked);
             return;
         }
+        seat->stride = 0;
         if (handle_request(array, tile))
-            tw_array_wake(array, seat->actor, tw_core_clock(seat->core)); /* others answered by then go along */
+            go_on(array, tile);
         return;
     }
     uint64_t clock = tw_core_clock(seat->core);
@@ -285,8 +301,11 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
         return;
     }
     if (!seat->ran)
-        tw_core_seats_run(array, tile);
-    finish(array, seat);
+        tw_core_seat_begin(array, tile, array->now);
+    tw_core_seat_join(array, tile);
+    if (tw_core_seat_has_stopped(seat))
+        tw_core_seats_leave(array);
+    finish(array, tile);
 }
 
 static void reset(struct tw_array *a, struct tw_tile *t)
@@ -305,15 +324,11 @@ static void reset(struct tw_array *a, struct tw_tile *t)
     seat->cascade.n = 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value)
 {
     struct tw_core_seat *seat = &tile->seat;
     int was_running = seat->enabled && !seat->in_reset;
+    tw_core_seat_join(array, tile);
     if (was_running && (value & (TW_CORE_ENABLE | TW_CORE_RESET)) != TW_CORE_ENABLE)
         tw_trace_core_stops(array, tile, later(array->now, tw_core_clock(seat->core)));
     if ((value & TW_CORE_RESET) && !seat->in_reset)
@@ -327,7 +342,9 @@ void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t
     if (tw_core_clock(seat->core) < array->now)
         tw_core_set_clock(seat->core, array->now);
     tw_trace_core_runs(array, tile, tw_core_clock(seat->core));
+    seat->stride = 0;
     tw_array_wake(array, seat->actor, array->now);
+    tw_core_seats_call(array);
 }
 
 static uint32_t stall(const struct tw_core_seat *seat)

@@ -26,9 +26,12 @@ struct tw_core_seat {
     uint8_t waits;              /* and could not be answered when it came up */
     uint8_t hangs;              /* and never will be: a fault on purpose */
     uint8_t granted;            /* the lock that it waited for */
-    uint8_t ran;                /* it has been simulated ahead of its next act (run_ahead.c), up to `limit`, */
+    uint8_t ran;                /* it is simulated ahead of its next act (run_ahead.c), up to `limit`, */
+    uint8_t flies;              /* and that may still be going on; */
+    uint8_t leaves;             /* outside its own memory, too; */
     enum tw_core_state outcome; /* with this outcome */
     uint64_t limit;
+    unsigned stride;            /* how far ahead that was of its act; 0: nothing since its last request */
     struct tw_error reason;     /* of a failure */
     unsigned life;              /* counts resets */
     uint64_t stalls[TW_STALLS]; /* cycles that answered requests took */
@@ -43,10 +46,25 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile);
 struct tw_tile *tw_core_window_tile(const struct tw_array *array, const struct tw_tile *tile,
                                     enum tw_core_window window);
 /*
- * Simulates the core up to its next request, or as far ahead as it may; and with it, on all threads, others that will
- * act soon and are on their way now (run_ahead.c). Their outcomes wait in their seats for their acts.
+ * Begins to simulate a core that can go on and will act next at a cycle: up to its next request, or as far ahead as it
+ * may; not when that act is too far away (run_ahead.c).
  */
-void tw_core_seats_run(struct tw_array *array, struct tw_tile *tile);
+void tw_core_seat_begin(struct tw_array *array, struct tw_tile *tile, uint64_t act);
+/* Returns when the simulation that has been begun is over. Of all tiles: nobody else's memory is in use then. */
+void tw_core_seat_join(struct tw_array *array, struct tw_tile *tile);
+void tw_core_seats_join(struct tw_array *array);
+/*
+ * Words for the tile's memory, at an address in words. Returns 1 when they will be written once the core's simulation
+ * is over; 0 when it is: the caller writes them.
+ */
+int tw_core_seat_takes_late(struct tw_array *array, struct tw_tile *tile, uint32_t address, const uint32_t *words,
+                            uint32_t n);
+/* Whether the core's simulation, which is over, has stopped where the core is about to leave its own memory. */
+int tw_core_seat_has_stopped(const struct tw_core_seat *seat);
+/* Simulates on all that have stopped so. */
+void tw_core_seats_leave(struct tw_array *array);
+/* A core has begun to run: calls more threads when they are of use. */
+void tw_core_seats_call(struct tw_array *array);
 /* A write of Core_Control. */
 void tw_core_seat_control(struct tw_array *array, struct tw_tile *tile, uint32_t value);
 int tw_core_seat_is_running(const struct tw_core_seat *seat);

@@ -170,10 +170,10 @@ static int load(struct tw_array *a, struct tw_dma_engine *e)
         fault(a, e, 0, TW_E_UNSUPPORTED, "what a length of 0 does is not modelled");
         return -1;
     }
-    tw_address_begin(&e->pattern, &e->bd, tw_bd_dimensions(kind));
     if (e->channel.direction == TW_S2MM)
         for (unsigned d = 0; d < TW_BD_DIMENSIONS_MAX; d++)
-            e->pattern.dimensions[d].zeros_before = e->pattern.dimensions[d].zeros_after = 0;
+            e->bd.dimensions[d].zeros_before = e->bd.dimensions[d].zeros_after = 0;
+    tw_address_begin(&e->pattern, &e->bd, tw_bd_dimensions(kind));
     e->header = e->channel.direction == TW_MM2S && e->bd.packet_enable;
     iterate(e);
     tw_trace_dma_begins(a, e, TW_TRACE_DESCRIPTOR);

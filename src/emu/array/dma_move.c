@@ -72,27 +72,13 @@ static int is_ahead(struct tw_array *a, struct tw_dma_engine *e)
     return 1;
 }
 
-enum { WORD_BYTES = 4, GRANULE_WORDS = 4 };
-
-/* Notes the accesses to the banks of a core tile: one for each 128 bits, when the first word of them is moved. */
-static void use_banks(struct tw_dma_engine *e, const struct tw_address_run *run, const uint64_t *cycles)
-{
-    for (uint32_t i = 0; i < run->words;) {
-        uint64_t word = run->address + i, granule = word / GRANULE_WORDS;
-        if (granule != e->granule)
-            tw_bank_use(e->tile, (uint32_t)word * WORD_BYTES, cycles[i]);
-        e->granule = granule;
-        i += GRANULE_WORDS - (uint32_t)(word % GRANULE_WORDS);
-    }
-}
-
 /* Reads the next n words of the pattern, or writes them. They are moved at these cycles. */
 static int copy(struct tw_array *a, struct tw_dma_engine *e, uint32_t *words, const uint64_t *cycles, uint32_t n)
 {
     struct tw_address_run run;
     for (uint32_t at = 0; at < n && tw_address_next(&e->pattern, n - at, &run); at += run.words) {
         if (e->tile->kind == TW_TILE_CORE && !run.zeros)
-            use_banks(e, &run, cycles + at);
+            tw_bank_use(e->tile->banks, run.address, run.words, cycles + at, &e->granule);
         if (run.zeros)
             memset(words + at, 0, run.words * sizeof words[0]);
         else if (tw_dma_copy(a, e, run.address, words + at, run.words) != 0)

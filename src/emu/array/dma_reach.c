@@ -47,10 +47,13 @@ int tw_dma_lock(struct tw_array *array, struct tw_dma_engine *engine, unsigned i
 
 static void copy_words(const struct tw_dma_engine *e, unsigned char *memory, uint32_t *words, size_t bytes)
 {
-    if (e->channel.direction == TW_S2MM)
-        memcpy(memory, words, bytes);
+    enum { USUAL = 16 }; /* bytes of a row of a tile of bf16 */
+    unsigned char *to = e->channel.direction == TW_S2MM ? memory : (unsigned char *)words;
+    const unsigned char *from = e->channel.direction == TW_S2MM ? (const unsigned char *)words : memory;
+    if (bytes == USUAL)
+        memcpy(to, from, USUAL);
     else
-        memcpy(words, memory, bytes);
+        memcpy(to, from, bytes);
 }
 
 /* Of words on their way to the host. */
@@ -126,6 +129,10 @@ int tw_dma_copy(struct tw_array *array, struct tw_dma_engine *engine, uint64_t a
     if (address >= tile->memory_bytes / 4 || n > tile->memory_bytes / 4 - address)
         return fail(array, engine, TW_DMA_MEMORY_UNAVAILABLE, "the byte address is outside the tile's memory",
                     address * 4);
+    if (engine->channel.direction == TW_MM2S)
+        tw_core_seat_join(array, tile);
+    else if (tw_core_seat_takes_late(array, tile, (uint32_t)address, words, n))
+        return 0;
     copy_words(engine, tile->memory + address * 4, words, (size_t)n * 4);
     return 0;
 }

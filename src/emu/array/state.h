@@ -8,6 +8,7 @@
 #include "emu/array/core_seat.h"
 #include "emu/array/dma_channel.h"
 #include "emu/array/event_queue.h"
+#include "emu/array/late_words.h"
 #include "emu/array/lock_bank.h"
 #include "emu/array/packet.h"
 #include "emu/array/route.h"
@@ -26,7 +27,7 @@ enum tw_actor {
 _Static_assert(TW_NPU1_COLUMNS *TW_NPU1_ROWS *TW_ACTORS <= TW_EVENT_ACTORS, "all actors fit into the queue");
 
 /* Cycles; without other options, and at most: what was simulated is then not forgotten before all have seen it. */
-struct tw_pool; /* base/thread_pool.h */
+struct tw_crew; /* base/crew.h */
 
 enum { TW_RUN_AHEAD = 512, TW_RUN_AHEAD_MOST = TW_BANK_CYCLES / 4 };
 
@@ -42,6 +43,7 @@ struct tw_tile {
     struct tw_dma_engine channels[2][TW_DMA_CHANNELS_MAX];
     struct tw_core_seat seat;    /* core tiles */
     struct tw_bank_share *banks; /* core tiles */
+    struct tw_late_words *late;  /* core tiles */
     struct tw_control_port control;
     struct tw_token_port tokens; /* shims */
     struct tw_arbiter arbiters[TW_SWITCH_ARBITERS];
@@ -65,7 +67,8 @@ struct tw_array {
     uint64_t bursts[2][TW_ALL_SHIM_CHANNELS];
     uint32_t intervals[2][TW_ALL_SHIM_CHANNELS + 1][TW_ALL_SHIM_CHANNELS + 1]; /* by direction, readers, writers */
     struct tw_event_queue queue;
-    struct tw_pool *pool; /* of threads that simulate cores; NULL: only the caller's, or not needed yet */
+    struct tw_crew *crew; /* of threads that simulate cores; NULL: only the caller's, or not needed yet */
+    struct tw_tile *kept; /* whose core the caller will simulate itself */
     uint32_t tokens[TW_NPU1_COLUMNS][TW_NPU1_ROWS][TW_TOKEN_ACTORS]; /* that have come out and nobody has waited for */
 };
 

@@ -86,19 +86,31 @@ void tw_stream_times(const struct tw_stream *stream, uint64_t *cycles, unsigned 
     }
 }
 
+/* Sends n words, between which the ring does not end. */
+static uint64_t send_part(struct tw_stream *stream, const uint32_t *words, unsigned n, uint64_t at, uint32_t interval)
+{
+    unsigned first = slot(stream->written);
+    uint64_t *sent = stream->sent + first;
+    for (unsigned i = 0; i < n; i++, at += interval) {
+        at = send_tick(stream, i, at);
+        sent[i] = at >> TW_TICK_SHIFT;
+    }
+    memcpy(stream->words + first, words, n * sizeof *words);
+    memset(stream->taken + first, 0, n * sizeof stream->taken[0]);
+    memset(stream->last + first, 0, n * sizeof stream->last[0]);
+    stream->written += n;
+    return at;
+}
+
 uint64_t tw_stream_send(struct tw_array *array, struct tw_stream *stream, const uint32_t *words, unsigned n, int last,
                         uint64_t at, uint32_t interval)
 {
-    for (unsigned i = 0; i < n; i++) {
-        unsigned s = slot(stream->written + i);
-        at = send_tick(stream, i, at);
-        stream->words[s] = words[i];
-        stream->sent[s] = at >> TW_TICK_SHIFT;
-        stream->taken[s] = 0;
-        stream->last[s] = 0;
-        at += interval;
+    for (unsigned done = 0; done < n;) {
+        unsigned first = slot(stream->written), part = TW_STREAM_RING - first;
+        part = part < n - done ? part : n - done;
+        at = send_part(stream, words + done, part, at, interval);
+        done += part;
     }
-    stream->written += n;
     if (last)
         stream->last[slot(stream->written - 1)] = 1;
     feed_all(array, stream);
@@ -152,21 +164,54 @@ static void copy_words(const struct tw_stream *from, uint64_t first, uint32_t *w
     memcpy(words + part, from->words, (n - part) * sizeof *words);
 }
 
+/* Takes n words, between which the ring does not end; returns as tw_sink_take. */
+static uint64_t take(const struct tw_sink *sink, uint64_t first, uint64_t *cycles, unsigned n, uint64_t at,
+                     uint32_t interval)
+{
+    const uint64_t *sent = sink->from->sent + slot(first), latency = sink->latency;
+    uint64_t *taken = sink->from->taken + slot(first);
+    for (unsigned i = 0; i < n; i++, at += interval) {
+        at = later(at, (sent[i] + latency) << TW_TICK_SHIFT);
+        cycles[i] = at >> TW_TICK_SHIFT;
+        taken[i] = later(taken[i], cycles[i]);
+    }
+    return at;
+}
+
+/*
+ * The same at a word a cycle, of a stream whose source is a channel of DMA: that sends at most one word a cycle, so
+ * that no word is late because the one before was.
+ */
+static uint64_t take_steadily(const struct tw_sink *sink, uint64_t first, uint64_t *cycles, unsigned n, uint64_t at)
+{
+    const uint64_t *sent = sink->from->sent + slot(first), latency = sink->latency, cycle = at >> TW_TICK_SHIFT;
+    uint64_t *taken = sink->from->taken + slot(first);
+    for (unsigned i = 0; i < n; i++) {
+        cycles[i] = later(cycle + i, sent[i] + latency);
+        taken[i] = later(taken[i], cycles[i]);
+    }
+    uint64_t last = n - 1;
+    return later(at + (last << TW_TICK_SHIFT), (sent[last] + latency) << TW_TICK_SHIFT) + TW_TICKS;
+}
+
 uint64_t tw_sink_take(struct tw_array *array, struct tw_sink *sink, uint32_t *words, uint64_t *cycles, unsigned n,
                       int *last, uint64_t at, uint32_t interval)
 {
     struct tw_stream *from = sink->from;
-    uint64_t cycle = 0, latency = sink->latency, since = sink->since;
+    uint64_t times[TW_STREAM_RING];
+    unsigned done = 0;
+    cycles = cycles != NULL ? cycles : times;
+    at = later(at, sink->since << TW_TICK_SHIFT);
     copy_words(from, sink->next, words, n);
-    for (unsigned i = 0; i < n; i++) {
-        unsigned s = slot(sink->next + i);
-        at = later(at, later(from->sent[s] + latency, since) << TW_TICK_SHIFT);
-        cycle = at >> TW_TICK_SHIFT;
-        from->taken[s] = later(from->taken[s], cycle);
-        if (cycles != NULL)
-            cycles[i] = cycle;
-        at += interval;
+    while (done < n) {
+        uint64_t first = sink->next + done;
+        unsigned part = TW_STREAM_RING - slot(first);
+        part = part < n - done ? part : n - done;
+        at = interval == TW_TICKS && from->is_steady ? take_steadily(sink, first, cycles + done, part, at)
+                                                     : take(sink, first, cycles + done, part, at, interval);
+        done += part;
     }
+    uint64_t cycle = cycles[n - 1];
     sink->next += n;
     int was_last = from->last[slot(sink->next - 1)];
     if (last != NULL)

@@ -44,10 +44,11 @@ struct tw_branch {
 
 struct tw_stream {
     struct tw_tile *tile;
-    uint8_t slave;   /* the port where it enters the tile's switch */
-    uint8_t own;     /* words of buffer that the source itself has */
-    uint8_t blocked; /* the source wants to act when there is room */
-    uint16_t actor;  /* of the source */
+    uint8_t slave;     /* the port where it enters the tile's switch */
+    uint8_t own;       /* words of buffer that the source itself has */
+    uint8_t blocked;   /* the source wants to act when there is room */
+    uint8_t is_steady; /* the source is a channel of DMA: between two words there is always a cycle or more */
+    uint16_t actor;    /* of the source */
     uint16_t capacity, n_branches;
     uint64_t written, freed; /* words sent; words that all have taken */
     struct tw_branch branches[TW_STREAM_BRANCHES];

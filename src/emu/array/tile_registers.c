@@ -377,6 +377,7 @@ int tw_tile_write(struct tw_array *array, struct tw_tile *tile, uint32_t offset,
     if (offset % 4 != 0 || offset >= TW_TILE_BYTES)
         return tw_fail(err, TW_E_ARGUMENT, "0x%x is no address of a 32-bit word in tile (%u, %u)", (unsigned)offset,
                        tile->column, tile->row);
+    tw_core_seat_join(array, tile);
     if (tw_tile_write_memory(tile, offset, &value, 1) > 0 || write_numbered(array, tile, offset, value) ||
         write_core_register(array, tile, offset, value))
         return outcome(array, fault_before, err);
@@ -396,6 +397,7 @@ int tw_tile_present(struct tw_array *array, struct tw_tile *tile, uint32_t offse
     struct tw_lock_request request;
     if (offset % 4 != 0 || tw_lock_at(tile->kind, offset) >= 0)
         return tw_tile_read(array, tile, offset, value, err);
+    tw_core_seat_join(array, tile);
     if (read_memory(tile, offset, value) ||
         (tile->kind == TW_TILE_CORE && tw_core_seat_read(&tile->seat, offset, value)))
         return 0;
@@ -411,6 +413,8 @@ int tw_tile_read(struct tw_array *array, struct tw_tile *tile, uint32_t offset, 
     if (offset % 4 != 0 || offset >= TW_TILE_BYTES)
         return tw_fail(err, TW_E_ARGUMENT, "0x%x is no address of a 32-bit word in tile (%u, %u)", (unsigned)offset,
                        tile->column, tile->row);
+    if (offset != TW_REG_CORE_CORE_STATUS) /* which is as of the core's last act */
+        tw_core_seat_join(array, tile);
     if (read_memory(tile, offset, value) || read_numbered(array, tile, offset, value))
         return outcome(array, fault_before, err);
     if (tile->kind == TW_TILE_CORE && tw_core_seat_read(&tile->seat, offset, value))
