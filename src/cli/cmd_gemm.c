@@ -135,8 +135,9 @@ static void print_text(const struct request *r, const struct outcome *o)
     printf("  launches %" PRIu64 ", contexts %" PRIu64 "; image made in %.1f ms, control code in %.0f us\n",
            c->launches, c->contexts, 1e3 * c->image_seconds, 1e6 * c->control_seconds);
     if (r->check)
-        printf("  nmse %.3g against float64, %s %d rows\n", o->proof.nmse,
-               o->proof.rows_checked == g->rows ? "all" : "of evenly spread", o->proof.rows_checked);
+        printf("  nmse %.3g against float64, %s%d %srows\n", o->proof.nmse,
+               o->proof.rows_checked == g->rows ? "all " : "", o->proof.rows_checked,
+               o->proof.rows_checked == g->rows ? "" : "evenly spread ");
     if (o->figures.is_emulated)
         printf("  emulated in %.2f s\n", o->figures.seconds);
 }

@@ -371,27 +371,42 @@ static void wrong_products(void **state)
     tw_engine_close(engine);
 }
 
-/* Operands may interleave as columns of one matrix, as long as C shares no number with the others. */
+/*
+ * C, 8 columns wide, and A, 4 columns wide, in one matrix of 16 columns, with the unit matrix as B: C becomes A and
+ * then zeros, and all other columns stay.
+ */
+static void check_columns(struct tw_engine *engine, int a_column, int c_column)
+{
+    enum { HEIGHT = 8, WIDE = 16, DEPTH = 4, COLUMNS = 8 };
+    float all[HEIGHT * WIDE], b[DEPTH * COLUMNS];
+    for (int i = 0; i < HEIGHT * WIDE; i++)
+        all[i] = (float)(1 + i % 100);
+    for (int i = 0; i < DEPTH * COLUMNS; i++)
+        b[i] = (float)(i / COLUMNS == i % COLUMNS);
+    const struct tw_product p = {SIDES(HEIGHT, DEPTH, COLUMNS), AT(all + a_column, b, all + c_column), .a_stride = WIDE,
+                                 .c_stride = WIDE};
+    assert_int_equal(tw_product_run(engine, &p, NULL), 0);
+    for (int i = 0; i < HEIGHT * WIDE; i++) {
+        const int column = i % WIDE - c_column;
+        const int from = column < 0 || column >= COLUMNS ? i : i - c_column + a_column;
+        assert_true(all[i] == (float)(column >= DEPTH && column < COLUMNS ? 0 : 1 + from % 100));
+    }
+}
+
 static void columns_of_one_matrix(void **state)
 {
-    enum { WIDTH = 16 };
     struct tw_engine *engine = engine_on_npu(NULL);
-    float all[8 * WIDTH], b[4 * 8];
-    const struct tw_product p = {
-        .m = 8, .k = 4, .n = 8, .a = all, .b = b, .c = all + 4, .a_stride = WIDTH, .c_stride = WIDTH};
-    const struct tw_product over = {
-        .m = 8, .k = 4, .n = 8, .a = all, .b = b, .c = all + 3, .a_stride = WIDTH, .c_stride = WIDTH};
+    float all[8 * 16];
+    const struct tw_product over = {SIDES(8, 4, 8), AT(all, memory, all + 3), .a_stride = 16, .c_stride = 16};
+    const struct tw_product other_type = {SIDES(8, 4, 8), AT(all, memory, all + 4), .a_type = TW_BF16, .a_stride = 32,
+                                          .c_stride = 16};
     (void)state;
-    for (int i = 0; i < 8 * WIDTH; i++)
-        all[i] = (float)(i % WIDTH);
-    for (int i = 0; i < 32; i++)
-        b[i] = (float)(i / 8 == i % 8);
     assert_int_equal(tw_product_run(engine, &over, NULL), TW_E_ARGUMENT);
-    assert_int_equal(tw_product_run(engine, &p, NULL), 0);
-    for (int i = 0; i < 8 * WIDTH; i++) {
-        const int col = i % WIDTH;
-        assert_true(all[i] == (float)(col < 4 ? col : col < 8 ? col - 4 : col < 12 ? 0 : col));
-    }
+    assert_int_equal(tw_product_run(engine, &other_type, NULL), TW_E_ARGUMENT);
+    check_columns(engine, 0, 4);
+    check_columns(engine, 0, 8);
+    check_columns(engine, 9, 0);
+    check_columns(engine, 12, 4);
     tw_engine_close(engine);
 }
 
