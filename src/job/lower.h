@@ -90,8 +90,8 @@ static inline int64_t lower_round_up(int64_t n, int64_t unit)
 
 /* ---- lower_choice.c: what the array takes */
 
-/* Nonzero when b is to be packed as weights: a constant of one matrix. */
-int lower_is_packed(const struct tw_graph *g, tw_id b);
+/* How B of a product of the original graph comes: a constant of one matrix is packed, as weights are. */
+enum tw_overlay_order lower_order_of_b(const struct tw_graph *g, const struct tw_op *op);
 /* Nonzero when an operation of the original graph, product or attention, goes to the array. */
 int lower_takes(const struct tw_graph *g, const struct tw_op *op);
 

@@ -1,9 +1,12 @@
 /* Which operations the array takes. */
 #include "job/lower.h"
 
-int lower_is_packed(const struct tw_graph *g, tw_id b)
+enum tw_overlay_order lower_order_of_b(const struct tw_graph *g, const struct tw_op *op)
 {
-    return g->tensors[g->tensors[b].base].constant && g->tensors[b].batch == 1;
+    const struct tw_tensor *b = &g->tensors[op->in[1]];
+    if (g->tensors[b->base].constant && b->batch == 1)
+        return TW_OVERLAY_PACKED;
+    return op->b_rows ? TW_OVERLAY_BY_ROWS : TW_OVERLAY_BY_COLUMNS;
 }
 
 static int is_float(enum tw_type type)
@@ -62,17 +65,14 @@ static int is_bias(const struct tw_graph *g, tw_id bias)
 static int takes_product(const struct tw_graph *g, const struct tw_op *op)
 {
     const struct tw_tensor *out = &g->tensors[op->out], *a = &g->tensors[op->in[0]];
-    const int is_packed = lower_is_packed(g, op->in[1]);
     const struct wish wish = {.rows = out->rows,
                               .depth = a->cols,
                               .columns = out->cols,
                               .matrices = out->batch,
-                              .order = is_packed    ? TW_OVERLAY_PACKED
-                                       : op->b_rows ? TW_OVERLAY_BY_ROWS
-                                                    : TW_OVERLAY_BY_COLUMNS,
+                              .order = lower_order_of_b(g, op),
                               .addend = op->accumulate || op->in[3] != TW_NONE};
-    return op->scale == 1 && is_bias(g, op->in[2]) && (is_packed || is_float(g->tensors[op->in[1]].type)) &&
-           fits(&wish);
+    return op->scale == 1 && is_bias(g, op->in[2]) &&
+           (wish.order == TW_OVERLAY_PACKED || is_float(g->tensors[op->in[1]].type)) && fits(&wish);
 }
 
 /* Heads are windows of 32 columns or a multiple, beside which nothing has to be zeroed. */

@@ -105,41 +105,65 @@ static void push_product(struct lower *l, int32_t from, const struct tw_overlay_
     to->cycles = shape->cycles * (uint64_t)l->windows[op->out].batch;
 }
 
+/* What the array is asked for by product `index` of the original. */
+static struct tw_overlay_size size_of(const struct lower *l, int32_t index)
+{
+    const struct tw_op *op = &l->g->ops[index];
+    const struct tw_tensor *out = &l->g->tensors[op->out];
+    return (struct tw_overlay_size){
+        .rows = (uint32_t)out->rows,
+        .depth = (uint32_t)l->g->tensors[op->in[0]].cols,
+        .columns = (uint32_t)out->cols,
+        .bf16_out = out_type(l, l->uses[index].out) == TW_BF16,
+        .order = lower_order_of_b(l->g, op),
+        .addend = op->accumulate || op->in[3] != TW_NONE,
+    };
+}
+
+static int32_t operand_b(struct lower *l, int32_t index, const struct tw_overlay_shape *shape)
+{
+    const struct tw_op *op = &l->g->ops[index];
+    const int32_t b = lower_window_of(l, l->uses[index].in[1], op->in[1]);
+    const uint32_t depth = tw_overlay_depth(shape), width = tw_overlay_width(shape);
+    switch (shape->size.order) {
+    case TW_OVERLAY_PACKED:
+        return b;
+    case TW_OVERLAY_BY_ROWS:
+        return operand(l, index, b, TW_BF16, 0, depth, width);
+    default:
+        return operand(l, index, b, TW_BF16, 0, width, depth);
+    }
+}
+
+/* What accumulates is added to what its output held before. */
+static int32_t operand_addend(struct lower *l, int32_t index, const struct tw_overlay_shape *shape)
+{
+    const struct tw_op *op = &l->g->ops[index];
+    const struct lower_use *use = &l->uses[index];
+    if (!shape->size.addend)
+        return TW_NONE;
+    const int32_t addend =
+        op->accumulate ? lower_window_of(l, use->before, op->out) : lower_window_of(l, use->in[3], op->in[3]);
+    return operand(l, index, addend, TW_F32, 0, tw_overlay_height(shape), tw_overlay_width(shape));
+}
+
 static int emit_product(struct lower *l, int32_t index, struct tw_error *err)
 {
     const struct tw_op *op = &l->g->ops[index];
     const struct lower_use *use = &l->uses[index];
-    const struct tw_tensor *out = &l->g->tensors[op->out];
-    const int is_packed = lower_is_packed(l->g, op->in[1]), is_added = op->accumulate || op->in[3] != TW_NONE;
-    const struct tw_overlay_size size = {
-        .rows = (uint32_t)out->rows,
-        .depth = (uint32_t)l->g->tensors[op->in[0]].cols,
-        .columns = (uint32_t)out->cols,
-        .bf16_out = out_type(l, use->out) == TW_BF16,
-        .order = is_packed    ? TW_OVERLAY_PACKED
-                 : op->b_rows ? TW_OVERLAY_BY_ROWS
-                              : TW_OVERLAY_BY_COLUMNS,
-        .addend = is_added,
-    };
+    const struct tw_overlay_size size = size_of(l, index);
     struct tw_overlay_shape shape;
     int code = tw_overlay_choose(&size, &shape, err);
     if (code < 0)
         return code;
-    const uint32_t height = tw_overlay_height(&shape), depth = tw_overlay_depth(&shape),
-                   width = tw_overlay_width(&shape);
+    const int32_t a = lower_window_of(l, use->in[0], op->in[0]);
     struct tw_op made = *op;
     made.accumulate = 0;
-    made.in[0] = operand(l, index, lower_window_of(l, use->in[0], op->in[0]), TW_BF16, 0, height, depth);
-    made.in[1] = lower_window_of(l, use->in[1], op->in[1]);
-    if (!is_packed)
-        made.in[1] = operand(l, index, made.in[1], TW_BF16, 0, op->b_rows ? depth : width, op->b_rows ? width : depth);
+    made.in[0] = operand(l, index, a, TW_BF16, 0, tw_overlay_height(&shape), tw_overlay_depth(&shape));
+    made.in[1] = operand_b(l, index, &shape);
     if (op->in[2] != TW_NONE)
         made.in[2] = lower_window_of(l, use->in[2], op->in[2]);
-    if (is_added) {
-        const int32_t addend =
-            op->accumulate ? lower_window_of(l, use->before, op->out) : lower_window_of(l, use->in[3], op->in[3]);
-        made.in[3] = operand(l, index, addend, TW_F32, 0, height, width);
-    }
+    made.in[3] = operand_addend(l, index, &shape);
     const struct target t = target(l, index, 0, &shape);
     made.out = t.written;
     push_product(l, index, &shape, &made);

@@ -79,8 +79,7 @@ static int has_free_margin(const struct lower *l, const struct lower_window *w)
 {
     const struct lower_base *base = &l->bases[w->base];
     const int rows_end = w->rows % LOWER_ZEROED == 0 || w->form.at.row + w->rows == base->rows;
-    const int cols_end = w->cols % LOWER_ZEROED == 0 ||
-                         (w->form.at.col + w->cols == base->cols && (w->batch == 1 || w->form.batch_step.col == 0));
+    const int cols_end = w->cols % LOWER_ZEROED == 0 || w->form.at.col + w->cols == base->cols;
     return rows_end && cols_end;
 }
 

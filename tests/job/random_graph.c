@@ -194,7 +194,7 @@ static void add_product(struct random_graph *r)
     const int64_t n = b_rows ? b->cols : b->rows, k = a->cols, rows = a->rows, batch = a->batch;
     const tw_id out = place(r, n, rows, batch, TW_F32, x, y);
     tw_graph_product(r->g, out, x, y, TW_NONE, (struct tw_product_options){.b_rows = b_rows});
-    tw_graph_scale(r->g, out, out, (float)(1 / sqrt((double)k)));
+    tw_graph_scale(r->g, out, out, 1 / (float)k);
 }
 
 static void add_attention(struct random_graph *r)
@@ -351,7 +351,7 @@ static void add_heads(struct random_graph *r)
     if (chance(r, 60))
         tw_graph_softmax(r->g, scores, scores, 0.2f, 0, 0);
     else
-        tw_graph_scale(r->g, scores, scores, (float)(1 / sqrt((double)(width * rows))));
+        tw_graph_scale(r->g, scores, scores, 1 / (float)width);
     const tw_id out = tw_graph_temp(r->g, "out", chance(r, 50) ? TW_F32 : TW_BF16, heads * width, rows, 1);
     const size_t size = tw_type_info(at(r, out)->type)->bytes;
     const tw_id to =

@@ -153,6 +153,19 @@ static void single_products(void **state)
         }
 }
 
+/* All operands with rows apart, as columns of larger matrices, the result added to where it goes. */
+static void strided_memory(void **state)
+{
+    (void)state;
+    struct tw_graph *g = tw_graph_create();
+    const tw_id a = tw_graph_view(g, input(g, 50 * 200, 1, 1), 100, 50, 1, 0, 800, 0);
+    const tw_id flat = tw_graph_constant(g, "flat", TW_F32, 60 * 300, 1, 1, address(0));
+    const tw_id b = tw_graph_view(g, flat, 100, 60, 1, 400, 1200, 0);
+    const tw_id c = tw_graph_view(g, output(g, 0, 50 * 70, 1, 1), 60, 50, 1, 12, 280, 0);
+    tw_graph_product_onto(g, c, a, b, TW_NONE, c, plain);
+    expect(g, 1, 3);
+}
+
 /* ---- Where launches end */
 
 static void chain(void **state)
@@ -386,6 +399,21 @@ static void part_of_temporary(void **state)
     }
 }
 
+/* Matrices side by side that leave columns out: beside the last, or between them. */
+static void heads_with_gaps(void **state)
+{
+    (void)state;
+    for (int64_t cols = 60; cols <= 64; cols += 4) {
+        struct tw_graph *g = tw_graph_create();
+        const tw_id y = temp(g, "y", 200, 50, 1);
+        tw_graph_scale(g, y, tw_graph_bind(g, "y", TW_F32, 200, 50, 1, address(9)), 3);
+        const tw_id to = tw_graph_view(g, y, cols, 50, 3, 0, 800, 256);
+        tw_graph_product(g, to, input(g, 40, 50, 3), weights(g, 40, cols), TW_NONE, plain);
+        tw_graph_gelu(g, output(g, 0, 200, 50, 1), y);
+        expect(g, 1, 2);
+    }
+}
+
 /* Constants with several matrices are no weights; and those that cannot be copied stay on the CPU. */
 static void constants_in_batches(void **state)
 {
@@ -413,6 +441,10 @@ static void stays_on_cpu(void **state)
 {
     (void)state;
     struct tw_graph *g = tw_graph_create();
+    tw_graph_product(g, output(g, 0, 8, 8, 5000), input(g, 8, 8, 5000), weights(g, 8, 8), TW_NONE, plain);
+    expect_none(g);
+
+    g = tw_graph_create();
     tw_graph_product(g, output(g, 0, 8, 8, 1), input(g, 8, 8, 1), weights(g, 8, 8), TW_NONE,
                      (struct tw_product_options){.scale = 0.5f});
     expect_none(g);
@@ -469,6 +501,7 @@ int main(void)
         cmocka_unit_test(no_products),
         cmocka_unit_test(unfinished),
         cmocka_unit_test(single_products),
+        cmocka_unit_test(strided_memory),
         cmocka_unit_test(chain),
         cmocka_unit_test(padding_ends_launch),
         cmocka_unit_test(addend_leaves_garbage),
@@ -483,6 +516,7 @@ int main(void)
         cmocka_unit_test(windows),
         cmocka_unit_test(batches),
         cmocka_unit_test(part_of_temporary),
+        cmocka_unit_test(heads_with_gaps),
         cmocka_unit_test(constants_in_batches),
         cmocka_unit_test(stays_on_cpu),
         cmocka_unit_test(attentions),
