@@ -87,10 +87,8 @@ enum tw_firmware_cycles {
 
 /* Host time, reported apart; nanoseconds, of published runs on Phoenix and Hawk Point. */
 enum tw_host_time {
-    TW_NS_COMMAND = 110000,        /* a synchronous command */
-    TW_NS_CHAINED_COMMAND = 36000, /* each further one of a chain */
-    TW_NS_PDI_LOAD = 1400000,
-    TW_NS_CONTEXT = 2500000
+    TW_NS_COMMAND = 110000, /* a synchronous command */
+    TW_NS_PDI_LOAD = 1400000
 };
 
 #endif

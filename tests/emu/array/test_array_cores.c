@@ -270,14 +270,18 @@ static void resets_itself(void **state)
     board_free(b);
 }
 
-/* Each request for a lock costs a cycle, also when it is free. */
+/* Each request for a lock costs a cycle, also when it is free, and so does an access to the tile's registers. */
 static uint64_t time_of(const char *ten_times)
 {
+    enum { PROCESSOR_BUS = 0x32038 };
     char text[1000];
     struct board *b = board_new(1);
     snprintf(text, sizeof text,
-             START " mova r1, #-1\n mova r2, #1\n" NOPS ".rept 10\n %s\n nop\n.endr\n done\n nop\n nop\n", ten_times);
+             START " mova r1, #-1\n mova r2, #1\n movxm p0, #0x9f010\n" NOPS
+                   ".rept 10\n %s\n nop\n.endr\n done\n nop\n nop\n",
+             ten_times);
     put_program(b, 0, 2, text);
+    put(b, 0, 2, PROCESSOR_BUS, 1);
     put(b, 0, 2, tw_lock_offset(TW_TILE_CORE, 4), 20);
     start_core(b, 0, 2);
     finish(b);
@@ -286,12 +290,39 @@ static uint64_t time_of(const char *ten_times)
     return clock;
 }
 
-static void lock_times(void **state)
+static void request_times(void **state)
 {
     (void)state;
     uint64_t none = time_of("nop");
     assert_int_equal(time_of("acq #52, r1"), none + 10);
     assert_int_equal(time_of("rel #52, r2"), none + 10);
+    assert_int_equal(time_of("st.tm r2, [p0]"), none + 10);
+    assert_int_equal(time_of("lda.tm r3, [p0]"), none + 10);
+}
+
+/* How long the receiver of a value waits that is sent so many bundles behind its request. */
+static uint64_t cascade_wait(unsigned bundles)
+{
+    char text[1000];
+    struct tw_tile_counts counts;
+    struct board *b = board_new(1);
+    snprintf(text, sizeof text, START ".rept %u\n nop\n.endr\n vmov MCD, x0\n" NOPS " done\n nop\n nop\n", bundles);
+    put_program(b, 0, 3, text);
+    put_program(b, 0, 2, START " vmov x1, SCD\n" NOPS " done\n nop\n nop\n");
+    start_core(b, 0, 3);
+    start_core(b, 0, 2);
+    finish(b);
+    assert_int_equal(tw_array_counts(b->array, 0, 2, &counts), 0);
+    board_free(b);
+    return counts.stalls[TW_STALL_CASCADE];
+}
+
+/* A value is there a cycle after it was sent. */
+static void cascade_times(void **state)
+{
+    (void)state;
+    assert_int_equal(cascade_wait(40), 40 + 1);
+    assert_int_equal(cascade_wait(3), 3 + 1);
 }
 
 /* Four values fit into a cascade that nobody reads. */
@@ -379,8 +410,8 @@ int main(void)
         cmocka_unit_test(control),       cmocka_unit_test(disabled_in_between), cmocka_unit_test(object_fifo),
         cmocka_unit_test(neighbours),    cmocka_unit_test(core_streams),        cmocka_unit_test(core_and_dma),
         cmocka_unit_test(cascade),       cmocka_unit_test(tile_registers),      cmocka_unit_test(failing_core),
-        cmocka_unit_test(polling),       cmocka_unit_test(resets_itself),       cmocka_unit_test(lock_times),
-        cmocka_unit_test(cascade_depth), cmocka_unit_test(determinism),
+        cmocka_unit_test(polling),       cmocka_unit_test(resets_itself),       cmocka_unit_test(request_times),
+        cmocka_unit_test(cascade_times), cmocka_unit_test(cascade_depth),       cmocka_unit_test(determinism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
