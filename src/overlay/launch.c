@@ -192,7 +192,7 @@ static int append(struct tw_overlay_launch *launch, const struct tw_overlay_prod
     struct change change;
     struct transfer transfer;
     struct group group = {0, 0, transfer_panels_max(p)};
-    const unsigned sets = transfer_sets(p);
+    const unsigned sets = transfer_sets(&p->shape);
     uint64_t n = 0; /* groups begun */
 
     int code = check(p, err);

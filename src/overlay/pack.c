@@ -53,7 +53,7 @@ static uint32_t header_place(const struct tw_overlay_shape *s, uint32_t i)
 
     if (s->size.order == TW_OVERLAY_BY_ROWS)
         return (step * 8 + rest % 16 / 2) * (s->n / 2) + rest / 16 * 2 + rest % 2;
-    if (s->size.order == TW_OVERLAY_BY_COLUMNS && !s->resident)
+    if (s->size.order == TW_OVERLAY_BY_COLUMNS && s->kept == 0)
         return rest / 4 * 16 + step * 4 + rest % 4;
     return i;
 }

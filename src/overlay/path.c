@@ -30,8 +30,10 @@ enum memory_number {
 /* A pair of locks: EMPTY counts buffers to fill, FULL buffers to read. */
 enum pair { EMPTY, FULL };
 
+enum { NO_NEXT = 0xff };
+
 struct transfer {
-    unsigned number, next; /* descriptors; the last one of a ring names the first */
+    unsigned number, next; /* descriptors; the last one of a ring names the first, that of a chain none */
     uint32_t address, words;
     unsigned acquire, release; /* locks */
     unsigned acquired, released;
@@ -64,8 +66,8 @@ static void add_bd(struct maker *m, const struct transfer *t)
         .address = t->address + (is_memory ? OWN_MEMORY : 0),
         .iteration = {.step = 1, .count = 1},
         .valid = 1,
-        .use_next = 1,
-        .next = (uint8_t)t->next,
+        .use_next = t->next != NO_NEXT,
+        .next = (uint8_t)(t->next != NO_NEXT ? t->next : 0),
         .acquire_enable = 1,
         .acquire_id = (uint8_t)(t->acquire + (is_memory ? OWN_LOCKS : 0)),
         .acquire_value = (int8_t) - (int)t->acquired,
@@ -86,7 +88,7 @@ static void add_bd(struct maker *m, const struct transfer *t)
 
 static void add_channel(struct maker *m, enum tw_dma_direction direction, unsigned number, unsigned first_bd)
 {
-    m->path->channels[m->path->n_channels++] = (struct path_channel){{direction, number}, (uint8_t)first_bd};
+    m->path->channels[m->path->n_channels++] = (struct path_channel){{direction, number}, (uint8_t)first_bd, 0};
 }
 
 static void add_lock(struct maker *m, unsigned number, unsigned value)
@@ -175,62 +177,118 @@ static void make_memory_a(struct maker *m, const struct tw_overlay_shape *s)
     add_lock(m, LOCK_A + FULL, 0);
 }
 
+/* A piece of memory for blocks of B, and how often it is read before it is filled again. */
+struct segment {
+    uint32_t address, blocks;
+    unsigned lock, times;
+    int is_first; /* if columns are kept, it has nothing but the header */
+};
+
 /*
  * B lies in memory as it leaves, in tiles of 8 x 4, or 4 x 8 where it came by columns. The header that comes first is
  * put in order by the same steps, which the host has reckoned with, or it has a segment of its own.
  */
-static void order_b(const struct tw_overlay_shape *s, uint32_t segment, struct transfer *in)
+static void order_b(const struct tw_overlay_shape *s, const struct segment *segment, struct transfer *in)
 {
     const uint32_t step = 4 * s->n; /* words of 8 of k */
-    const uint32_t depth = s->segment_blocks[segment] * TW_JOB_DEPTH;
+    const uint32_t depth = segment->blocks * TW_JOB_DEPTH;
 
     if (s->size.order == TW_OVERLAY_BY_ROWS) {
         in->dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = 2};
         in->dimensions[1] = (struct tw_bd_dimension){.step = 16, .wrap = s->n / 4};
         in->dimensions[2] = (struct tw_bd_dimension){.step = 2, .wrap = 8};
         in->dimensions[3] = (struct tw_bd_dimension){.step = step};
-    } else if (s->size.order == TW_OVERLAY_BY_COLUMNS && (segment > 0 || !s->resident)) {
+    } else if (s->size.order == TW_OVERLAY_BY_COLUMNS && !segment->is_first) {
         in->dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = 4};
         in->dimensions[1] = (struct tw_bd_dimension){.step = step, .wrap = depth / 8};
         in->dimensions[2] = (struct tw_bd_dimension){.step = 4, .wrap = s->n};
     }
 }
 
-/*
- * Each segment of B counts in its own locks how often it is still to be read: once for each panel of A. When it has
- * been read for the last time, the next panel's segment may come, while others still pass.
- */
-static void make_memory_b(struct maker *m, const struct tw_overlay_shape *s)
+static void add_segment_in(struct maker *m, const struct tw_overlay_shape *s, const struct segment *segment,
+                           unsigned number, unsigned next)
 {
-    const unsigned times = s->resident ? s->row_panels : 1;
+    struct transfer in = {.number = number,
+                          .next = next,
+                          .address = segment->address,
+                          .words = segment->blocks * memory_block_b_bytes(s) / 4,
+                          .acquire = segment->lock + EMPTY,
+                          .acquired = segment->times,
+                          .release = segment->lock + FULL,
+                          .released = segment->times};
+    order_b(s, segment, &in);
+    add_bd(m, &in);
+    add_lock(m, segment->lock + EMPTY, segment->times);
+    add_lock(m, segment->lock + FULL, 0);
+}
+
+static void add_segment_out(struct maker *m, const struct tw_overlay_shape *s, const struct segment *segment,
+                            unsigned number, unsigned next)
+{
+    add_bd(m, &(struct transfer){.number = number,
+                                 .next = next,
+                                 .address = segment->address,
+                                 .words = segment->blocks * memory_block_b_bytes(s) / 4,
+                                 .acquire = segment->lock + FULL,
+                                 .acquired = 1,
+                                 .release = segment->lock + EMPTY,
+                                 .released = 1});
+}
+
+/* The first descriptors of what passes, behind those of what is kept. */
+static unsigned passing_in(const struct tw_overlay_shape *s)
+{
+    return BD_B_IN + s->segments;
+}
+static unsigned first_out(const struct tw_overlay_shape *s)
+{
+    return s->passing > 0 ? passing_in(s) + TW_OVERLAY_PLACES : BD_B_OUT;
+}
+
+/*
+ * Each segment of what is kept counts in its own locks how often it is still to be read: once for each panel of A. When
+ * it has been read for the last time, the next panel's segment may come, while others still pass. Returns where what
+ * follows begins.
+ */
+static uint32_t make_kept(struct maker *m, const struct tw_overlay_shape *s)
+{
+    const unsigned times = s->kept > 0 ? s->row_panels : 1, last = s->segments - 1;
+    const int is_chain = s->passing > 0;
     uint32_t at = memory_b_at(s);
 
-    for (unsigned i = 0; i < s->segments; i++) {
-        const unsigned next = (i + 1) % s->segments, lock = LOCK_B + 2 * i;
-        struct transfer in = {.number = BD_B_IN + i,
-                              .next = BD_B_IN + next,
-                              .address = at,
-                              .words = s->segment_blocks[i] * memory_block_b_bytes(s) / 4,
-                              .acquire = lock + EMPTY,
-                              .acquired = times,
-                              .release = lock + FULL,
-                              .released = times};
-        struct transfer out = in;
-        order_b(s, i, &in);
-        out.number = BD_B_OUT + i;
-        out.next = BD_B_OUT + next;
-        out.acquire = lock + FULL;
-        out.acquired = 1;
-        out.release = lock + EMPTY;
-        out.released = 1;
-        add_bd(m, &in);
-        add_bd(m, &out);
-        add_lock(m, lock + EMPTY, times);
-        add_lock(m, lock + FULL, 0);
-        at += s->segment_blocks[i] * memory_block_b_bytes(s);
+    for (unsigned i = 0; i <= last; i++) {
+        const struct segment segment = {at, s->segment_blocks[i], LOCK_B + 2 * i, times, i == 0 && s->kept > 0};
+        add_segment_in(m, s, &segment, BD_B_IN + i, i < last ? BD_B_IN + i + 1 : is_chain ? NO_NEXT : BD_B_IN);
+        add_segment_out(m, s, &segment, first_out(s) + i, first_out(s) + (i < last || is_chain ? i + 1 : 0));
+        at += segment.blocks * memory_block_b_bytes(s);
     }
+    return at;
+}
+
+/* Parts that pass take the two places in turn. */
+static void make_passing(struct maker *m, const struct tw_overlay_shape *s, uint32_t at)
+{
+    const unsigned out = first_out(s) + s->segments, last = s->passing - 1;
+    struct segment places[TW_OVERLAY_PLACES];
+
+    for (unsigned i = 0; i < TW_OVERLAY_PLACES; i++) {
+        places[i] = (struct segment){at + i * s->passing_blocks * memory_block_b_bytes(s), s->passing_blocks,
+                                     LOCK_B + 2 * (s->segments + i), 1, 0};
+        add_segment_in(m, s, &places[i], passing_in(s) + i, i == 0 ? passing_in(s) + 1 : NO_NEXT);
+    }
+    for (unsigned i = 0; i <= last; i++)
+        add_segment_out(m, s, &places[i % TW_OVERLAY_PLACES], out + i, i < last ? out + i + 1 : first_out(s));
+}
+
+static void make_memory_b(struct maker *m, const struct tw_overlay_shape *s)
+{
+    const uint32_t at = make_kept(m, s);
     add_channel(m, TW_S2MM, 1, BD_B_IN);
-    add_channel(m, TW_MM2S, 1, BD_B_OUT);
+    add_channel(m, TW_MM2S, 1, first_out(s));
+    if (s->passing > 0) {
+        make_passing(m, s, at);
+        m->path->channels[0].by_task = 1;
+    }
 }
 
 /* Blocks come as tiles of 4 x 4, from each core into a place of its own, and leave as rows, one core after another. */
@@ -349,7 +407,7 @@ static void start(struct tw_control_writer *w, unsigned column, unsigned row, co
     for (uint32_t i = 0; i < path->n_channels; i++) {
         const struct path_channel *c = &path->channels[i];
         const struct tw_dma_task task = {.bd = c->first_bd, .repeat = 1};
-        if (c->channel.direction == direction)
+        if (c->channel.direction == direction && !c->by_task)
             tw_control_writer_write(w, tw_tile_address(column, row, tw_dma_queue_offset(kind, c->channel)),
                                     tw_dma_task_encode(&task));
     }
@@ -363,4 +421,19 @@ void path_start_in(struct tw_control_writer *w, unsigned column, unsigned row, c
 void path_start_out(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path)
 {
     start(w, column, row, path, TW_MM2S);
+}
+
+void path_take_b(struct tw_control_writer *w, unsigned column, const struct tw_overlay_shape *shape, int with_kept,
+                 uint32_t row_panels)
+{
+    const unsigned row = TW_NPU1_CORE_ROW - 1;
+    const struct tw_dma_channel channel = {TW_S2MM, 1};
+    const uint32_t queue = tw_tile_address(column, row, tw_dma_queue_offset(TW_TILE_MEMORY, channel));
+    const uint32_t times = row_panels * (shape->passing / TW_OVERLAY_PLACES);
+    const struct tw_dma_task kept = {.bd = BD_B_IN, .repeat = 1},
+                             passing = {.bd = (uint8_t)passing_in(shape), .repeat = (uint16_t)times};
+
+    if (with_kept)
+        tw_control_writer_write(w, queue, tw_dma_task_encode(&kept));
+    tw_control_writer_write(w, queue, tw_dma_task_encode(&passing));
 }

@@ -22,11 +22,12 @@ enum overlay_path {
     PATHS_CORE = PATH_MEMORY_A /* those before are of cores */
 };
 
-enum path_limit { PATH_CHANNELS = 5, PATH_BDS = 12, PATH_LOCKS = 12 };
+enum path_limit { PATH_CHANNELS = 5, PATH_BDS = 24, PATH_LOCKS = 12 };
 
 struct path_channel {
     struct tw_dma_channel channel;
     uint8_t first_bd;
+    uint8_t by_task; /* it gets its tasks with each group of row panels (path_take_b), not for ever */
 };
 struct path_bd {
     uint8_t number;
@@ -63,5 +64,12 @@ void path_stop(struct tw_control_writer *w, unsigned column, unsigned row, const
 void path_set(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
 void path_start_in(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
 void path_start_out(struct tw_control_writer *w, unsigned column, unsigned row, const struct path *path);
+
+/*
+ * If a part of B passes, its way into memory tiles ends with each group of row panels: the tasks of one for so many,
+ * with what is kept of a column panel before them or without.
+ */
+void path_take_b(struct tw_control_writer *w, unsigned column, const struct tw_overlay_shape *shape, int with_kept,
+                 uint32_t row_panels);
 
 #endif

@@ -41,41 +41,90 @@ static uint32_t choose_chunk(const struct tw_overlay_shape *s)
 /* What a shim can read of a column at once (AM025: the wrap of a dimension, in words). */
 enum { COLUMN_MAX = 2 * 1023 };
 
-/* Of columns all segments but the header's must be equal; returns how many these are at most, 0 when it cannot be. */
-static uint32_t column_segments(const struct tw_overlay_shape *s)
+/* Of columns all segments but the header's must be equal: as many as `kept` steps allow, at most `most`, or 0. */
+static uint32_t column_segments(uint32_t kept, uint32_t most)
 {
-    uint32_t n = TW_OVERLAY_SEGMENTS - 1;
-    while (s->steps % n != 0)
+    uint32_t n = most;
+    while (kept % n != 0)
         n--;
-    return s->steps / n * TW_JOB_DEPTH <= COLUMN_MAX ? n : 0;
+    return kept / n * TW_JOB_DEPTH <= COLUMN_MAX ? n : 0;
 }
 
-static void cut_columns(struct tw_overlay_shape *s)
+static void cut_columns(struct tw_overlay_shape *s, uint32_t most)
 {
-    s->segments = 1 + column_segments(s);
+    s->segments = most;
     s->segment_blocks[0] = 1;
-    for (uint32_t i = 1; i < s->segments; i++)
-        s->segment_blocks[i] = s->steps / (s->segments - 1);
+    for (uint32_t i = 1; i < most; i++)
+        s->segment_blocks[i] = s->kept / (most - 1);
 }
 
-/* Cuts the stream of B: a whole panel into equal parts, or single blocks in a ring. */
+/* What is kept, with the header, in equal parts. */
+static void cut_evenly(struct tw_overlay_shape *s, uint32_t most)
+{
+    const uint32_t blocks = 1 + s->kept;
+    s->segments = blocks < most ? blocks : most;
+    for (uint32_t i = 0; i < s->segments; i++)
+        s->segment_blocks[i] = (i + 1) * blocks / s->segments - i * blocks / s->segments;
+}
+
+/* Keeps `kept` steps in up to `most` segments; returns whether that can be. */
+static int keep(struct tw_overlay_shape *s, uint32_t kept, uint32_t most)
+{
+    s->kept = kept;
+    if (s->size.order != TW_OVERLAY_BY_COLUMNS) {
+        cut_evenly(s, most);
+        return 1;
+    }
+    const uint32_t n = column_segments(kept, most - 1);
+    if (n > 0)
+        cut_columns(s, 1 + n);
+    return n > 0;
+}
+
+/* Segments of what is kept when the rest passes; more would leave too few descriptors for that. */
+enum { KEPT_SEGMENTS = 3 };
+
+/* Whether `kept` steps can be kept while the others pass in parts of so many blocks. */
+static int can_keep(const struct tw_overlay_shape *s, uint32_t kept, uint32_t blocks)
+{
+    return s->size.order != TW_OVERLAY_BY_COLUMNS ||
+           (column_segments(kept, KEPT_SEGMENTS - 1) > 0 && blocks * TW_JOB_DEPTH <= COLUMN_MAX);
+}
+
+/*
+ * Cuts a panel for which there is not room: the fewest steps pass for which there is, if any are kept then. The more
+ * parts they pass in, the less room the two places for them take.
+ */
+static int keep_a_part(struct tw_overlay_shape *s)
+{
+    const uint32_t room = memory_b_room(s) / memory_block_b_bytes(s);
+    uint32_t best = s->steps;
+
+    for (uint32_t parts = TW_OVERLAY_PASSING; parts > TW_OVERLAY_PLACES; parts -= 2) {
+        const uint32_t blocks = divide_up(1 + s->steps - room, parts - TW_OVERLAY_PLACES);
+        if (parts * blocks >= best || !can_keep(s, s->steps - parts * blocks, blocks))
+            continue;
+        best = parts * blocks;
+        s->passing = parts;
+        s->passing_blocks = blocks;
+    }
+    return best < s->steps && keep(s, s->steps - best, KEPT_SEGMENTS);
+}
+
+/* Cuts the stream of B: a whole panel or its beginning stays, or single blocks pass through a ring. */
 static void choose_segments(struct tw_overlay_shape *s)
 {
-    const uint32_t blocks = 1 + s->steps;
-    s->resident = blocks * memory_block_b_bytes(s) <= memory_b_room(s) && s->row_panels <= TW_LOCK_VALUE_TOP;
-    if (s->size.order == TW_OVERLAY_BY_COLUMNS && column_segments(s) == 0)
-        s->resident = 0;
-    if (s->resident && s->size.order == TW_OVERLAY_BY_COLUMNS) {
-        cut_columns(s);
-        return;
+    const int fits = (1 + s->steps) * memory_block_b_bytes(s) <= memory_b_room(s);
+
+    if (s->row_panels <= TW_LOCK_VALUE_TOP) {
+        s->resident = fits && keep(s, s->steps, TW_OVERLAY_SEGMENTS);
+        if (s->resident || (!fits && keep_a_part(s)))
+            return;
     }
+    s->kept = 0;
     s->segments = TW_OVERLAY_SEGMENTS;
-    if (s->resident && blocks < s->segments)
-        s->segments = blocks;
-    for (uint32_t i = 0; i < TW_OVERLAY_SEGMENTS; i++) {
-        uint32_t size = s->resident ? (i + 1) * blocks / s->segments - i * blocks / s->segments : 1;
-        s->segment_blocks[i] = i < s->segments ? size : 0;
-    }
+    for (uint32_t i = 0; i < TW_OVERLAY_SEGMENTS; i++)
+        s->segment_blocks[i] = 1;
 }
 
 /* What cores and streams take for all blocks of one core, if DDR keeps up. */
@@ -94,7 +143,8 @@ static uint64_t core_cycles(const struct tw_overlay_shape *s)
 static uint64_t ddr_cycles(const struct tw_overlay_shape *s)
 {
     const uint64_t a = (uint64_t)tw_overlay_height(s) * tw_overlay_depth(s) * 2 * s->column_panels;
-    const uint64_t b = (uint64_t)tw_overlay_width(s) * tw_overlay_depth(s) * 2 * (s->resident ? 1 : s->row_panels);
+    const uint64_t steps_b = s->kept + (uint64_t)(s->steps - s->kept) * s->row_panels; /* of a column panel */
+    const uint64_t b = tw_overlay_width(s) * steps_b * TW_OVERLAY_STEP_BYTES;
     const uint64_t c = (uint64_t)tw_overlay_height(s) * tw_overlay_width(s) * (s->size.bf16_out ? 2 : 4);
     const uint64_t d = s->size.addend ? (uint64_t)tw_overlay_height(s) * tw_overlay_width(s) * 4 : 0;
     return greater(greater((a + b + d) / DDR_READ, c / DDR_WRITE), (a + b + c + d) / DDR_BOTH);

@@ -23,8 +23,11 @@ struct tw_overlay_size {
 /* Sides that the overlay takes; larger products are to be cut by the caller. */
 enum tw_overlay_limit { TW_OVERLAY_SIDE_MAX = 1 << 20 };
 
-/* Parts into which the memory tile cuts what it holds of B; they are filled and emptied one after another. */
-enum tw_overlay_segments { TW_OVERLAY_SEGMENTS = 6 };
+/*
+ * Parts into which the memory tile cuts what it holds of B; they are filled and emptied one after another. And parts in
+ * which what it does not hold passes, at most, and the places for them.
+ */
+enum tw_overlay_segments { TW_OVERLAY_SEGMENTS = 6, TW_OVERLAY_PASSING = 14, TW_OVERLAY_PLACES = 2 };
 
 struct tw_overlay_shape {
     struct tw_overlay_size size;
@@ -33,11 +36,15 @@ struct tw_overlay_shape {
     uint32_t chunk; /* numbers of a row of A that come at once; divides 32 * steps, and with an addend 8 * n */
     uint32_t row_panels, column_panels;
     /*
-     * The memory tiles keep a column panel of B while all panels of A pass; else B comes again with each of them.
+     * The memory tiles keep the first `kept` steps of a column panel of B while all panels of A pass: all of them, if
+     * it is resident. Those behind come again with each panel of A, in an even number of equal parts, which pass
+     * through two places in turn; if nothing is kept, block by block through all segments.
      */
     int resident;
+    uint32_t kept;
+    uint32_t passing, passing_blocks; /* parts and blocks of one; 0, 0 unless some steps are kept and some are not */
     uint32_t segments;
-    uint32_t segment_blocks[TW_OVERLAY_SEGMENTS]; /* of the stream of B: header first */
+    uint32_t segment_blocks[TW_OVERLAY_SEGMENTS]; /* of what is kept: header first */
     uint64_t cycles;                              /* expected, without the command's own cost */
 };
 

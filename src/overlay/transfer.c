@@ -3,15 +3,16 @@
 #include "npu1/dma.h"
 #include "overlay/layout.h"
 #include "overlay/memory_tile.h"
+#include "overlay/path.h"
 
 /*
  * What the descriptors of a set are for, in the order in which they lie in a shim. When C of a group has been written,
  * everything that went into it has been read, so that tokens of C alone tell when a set is free again.
  */
-enum role { ROLE_A, ROLE_D /* only with an addend */, ROLE_C, ROLE_HEADER, ROLE_BLOCKS, ROLES };
+enum role { ROLE_A, ROLE_D, ROLE_C, ROLE_PASSING, ROLE_HEADER, ROLE_BLOCKS, ROLES };
 
 /* Limits of a shim descriptor (AM025). */
-enum limit { BDS = 16, ITERATIONS = 64, ITERATION_STEP = 1 << 20 };
+enum limit { BDS = 16, ITERATIONS = 64, ITERATION_STEP = 1 << 20, REPEATS = 256 /* of a task */ };
 
 /* The array sees the host's memory 2 GiB higher; for the first five buffers the firmware adds that itself. */
 #define HOST_OFFSET UINT64_C(0x80000000)
@@ -24,19 +25,24 @@ void transfer_init(struct transfer *t, const struct tw_overlay_product *product)
 
 /* ---- Descriptors, whose numbers count from that of A in their set */
 
-static unsigned bds_of_set(const struct tw_overlay_product *p)
+static int is_used(const struct tw_overlay_shape *s, enum role role)
 {
-    return p->shape.size.addend ? ROLES : ROLES - 1;
+    return role == ROLE_D ? s->size.addend != 0 : role == ROLE_PASSING ? s->passing > 0 : 1;
 }
 
-static unsigned number_of(const struct tw_overlay_product *p, enum role role)
+/* Descriptors before that of a role. */
+static unsigned number_of(const struct tw_overlay_shape *s, enum role role)
 {
-    return role > ROLE_D && !p->shape.size.addend ? role - 1 : role;
+    unsigned n = 0;
+    for (enum role r = 0; r < role; r++)
+        n += (unsigned)is_used(s, r);
+    return n;
 }
 
-unsigned transfer_sets(const struct tw_overlay_product *p)
+unsigned transfer_sets(const struct tw_overlay_shape *s)
 {
-    return BDS / bds_of_set(p);
+    /* Where B passes in part, each group takes two tasks of a channel that has a queue for four. */
+    return s->passing > 0 ? TW_DMA_QUEUE_DEPTH / 2 : BDS / number_of(s, ROLES);
 }
 
 /* Words from one row panel to the next. */
@@ -49,7 +55,8 @@ uint32_t transfer_panels_max(const struct tw_overlay_product *p)
 {
     const int steps_fit = panel_step(p, p->lda / 2) <= ITERATION_STEP &&
                           (!p->shape.size.addend || panel_step(p, p->ldd) <= ITERATION_STEP);
-    const uint32_t panels = steps_fit ? ITERATIONS : 1;
+    const uint32_t tasks = p->shape.passing > 0 ? REPEATS / (p->shape.passing / TW_OVERLAY_PLACES) : ITERATIONS;
+    const uint32_t panels = !steps_fit ? 1 : tasks < ITERATIONS ? tasks : ITERATIONS;
     return p->shape.row_panels < panels ? p->shape.row_panels : panels;
 }
 
@@ -72,20 +79,20 @@ static struct tw_bd rows_of_c(const struct tw_overlay_product *p, uint32_t count
                           .dimensions = {{.step = 1, .wrap = s->n * bytes / 4}, {.step = p->ldc * bytes / 4}}};
 }
 
-/* The blocks of one core column, as B's order has them. */
-static struct tw_bd blocks_of_b(const struct tw_overlay_product *p)
+/* Blocks of one core column, as B's order has them; of columns, `part` blocks at once. */
+static struct tw_bd blocks_of_b(const struct tw_overlay_product *p, uint32_t blocks, uint32_t part)
 {
     const struct tw_overlay_shape *s = &p->shape;
-    const uint32_t depth = TW_JOB_DEPTH * (s->resident && s->segments > 1 ? s->segment_blocks[1] : 1);
-    struct tw_bd bd = {.length = s->steps * memory_block_b_bytes(s) / 4};
+    const uint32_t words = part * TW_JOB_DEPTH / 2;
+    struct tw_bd bd = {.length = blocks * memory_block_b_bytes(s) / 4};
 
     if (s->size.order == TW_OVERLAY_BY_ROWS) {
         bd.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = s->n / 2};
         bd.dimensions[1] = (struct tw_bd_dimension){.step = p->ldb / 2};
     } else if (s->size.order == TW_OVERLAY_BY_COLUMNS) {
-        bd.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = depth / 2};
+        bd.dimensions[0] = (struct tw_bd_dimension){.step = 1, .wrap = words};
         bd.dimensions[1] = (struct tw_bd_dimension){.step = p->ldb / 2, .wrap = s->n};
-        bd.dimensions[2] = (struct tw_bd_dimension){.step = depth / 2};
+        bd.dimensions[2] = (struct tw_bd_dimension){.step = words};
     }
     return bd;
 }
@@ -110,32 +117,52 @@ static int encode(struct tw_bd bd, int next, uint32_t *words, struct tw_error *e
     return tw_bd_encode(TW_TILE_SHIM, &bd, words, err);
 }
 
+static struct tw_bd make_bd(const struct tw_overlay_product *p, enum role role, uint32_t count)
+{
+    const struct tw_overlay_shape *s = &p->shape;
+
+    switch (role) {
+    case ROLE_A:
+        return chunks(p, count, tw_overlay_depth(s) / 2, p->lda / 2);
+    case ROLE_D:
+        return chunks(p, count, TW_OVERLAY_COLUMNS * s->n, p->ldd);
+    case ROLE_C:
+        return rows_of_c(p, count);
+    case ROLE_PASSING:
+        return blocks_of_b(p, s->steps - s->kept, s->passing_blocks);
+    case ROLE_HEADER:
+        return (struct tw_bd){.length = memory_block_b_bytes(s) / 4};
+    case ROLE_BLOCKS:
+    case ROLES:
+        break;
+    }
+    /* With the header in a segment of its own, if they are columns. */
+    return s->kept == 0 ? blocks_of_b(p, s->steps, 1)
+                        : blocks_of_b(p, s->kept, s->segment_blocks[s->segments > 1 ? 1 : 0]);
+}
+
+/* The role whose descriptor is next in the same task; ROLES: none. */
+static enum role role_behind(const struct tw_overlay_shape *s, enum role role)
+{
+    return role == ROLE_HEADER ? ROLE_BLOCKS : role == ROLE_A && s->size.addend ? ROLE_D : ROLES;
+}
+
 /* Makes the words of a set for groups of `count` row panels. */
 static int make_set(struct transfer *t, unsigned set, uint32_t count, struct tw_error *err)
 {
-    const struct tw_overlay_product *p = t->product;
-    const struct tw_overlay_shape *s = &p->shape;
-    const int first = (int)(set * bds_of_set(p));
-    const struct tw_bd bds[ROLES] = {
-        [ROLE_A] = chunks(p, count, tw_overlay_depth(s) / 2, p->lda / 2),
-        [ROLE_D] = chunks(p, count, TW_OVERLAY_COLUMNS * s->n, p->ldd),
-        [ROLE_C] = rows_of_c(p, count),
-        [ROLE_HEADER] = {.length = memory_block_b_bytes(s) / 4},
-        [ROLE_BLOCKS] = blocks_of_b(p),
-    };
-    const int next[ROLES] = {[ROLE_A] = s->size.addend ? first + (int)number_of(p, ROLE_D) : -1,
-                             [ROLE_D] = -1,
-                             [ROLE_C] = -1,
-                             [ROLE_HEADER] = first + (int)number_of(p, ROLE_BLOCKS),
-                             [ROLE_BLOCKS] = -1};
+    const struct tw_overlay_shape *s = &t->product->shape;
+    const unsigned first = set * number_of(s, ROLES);
+    uint32_t *words = t->words[set];
 
-    for (unsigned role = 0; role < ROLES; role++) {
-        if (role == ROLE_D && !s->size.addend)
+    for (enum role role = 0; role < ROLES; role++) {
+        if (!is_used(s, role))
             continue;
-        uint32_t *words = &t->words[set][number_of(p, role) * tw_bd_words(TW_TILE_SHIM)];
-        int code = encode(bds[role], next[role], words, err);
+        const enum role next = role_behind(s, role);
+        int code = encode(make_bd(t->product, role, count), next == ROLES ? -1 : (int)(first + number_of(s, next)),
+                          words, err);
         if (code != 0)
             return code;
+        words += tw_bd_words(TW_TILE_SHIM);
     }
     t->count[set] = count;
     return 0;
@@ -149,20 +176,21 @@ static struct tw_overlay_place behind(struct tw_overlay_place place, uint64_t by
     return place;
 }
 
-static struct tw_overlay_place place_of_blocks(const struct tw_overlay_product *p, uint64_t panel)
+/* Where B of a core column begins, from step `step` on. */
+static struct tw_overlay_place place_of_blocks(const struct tw_overlay_product *p, uint64_t panel, uint64_t step)
 {
     const struct tw_overlay_shape *s = &p->shape;
-    const uint64_t first_column = panel * s->n;
+    const uint64_t column = panel * s->n, k = step * TW_JOB_DEPTH;
 
     switch (s->size.order) {
     case TW_OVERLAY_BY_ROWS:
-        return behind(p->b, first_column * 2);
+        return behind(p->b, 2 * (k * p->ldb + column));
     case TW_OVERLAY_BY_COLUMNS:
-        return behind(p->b, first_column * 2 * p->ldb);
+        return behind(p->b, 2 * (column * p->ldb + k));
     case TW_OVERLAY_PACKED:
         break;
     }
-    return behind(p->b, panel * s->steps * memory_block_b_bytes(s));
+    return behind(p->b, (panel * s->steps + step) * memory_block_b_bytes(s));
 }
 
 /* Where in its buffer a descriptor's transfer begins. */
@@ -181,52 +209,71 @@ static struct tw_overlay_place place_of(const struct tw_overlay_product *p, cons
         return behind(p->d, (core_row * p->ldd + (uint64_t)g->column_panel * TW_OVERLAY_COLUMNS * s->n) * 4);
     case ROLE_C:
         return behind(p->c, (first_row * p->ldc + panel * s->n) * (s->size.bf16_out ? 2 : 4));
+    case ROLE_PASSING:
+        return place_of_blocks(p, panel, s->kept);
     case ROLE_HEADER:
         return behind(p->headers, panel * memory_block_b_bytes(s));
     case ROLE_BLOCKS:
     case ROLES:
         break;
     }
-    return place_of_blocks(p, panel);
+    return place_of_blocks(p, panel, 0);
 }
 
 /* ---- Tasks */
 
-static void put_task(struct tw_control_writer *w, unsigned column, struct tw_dma_channel channel,
-                     struct tw_dma_task task)
-{
-    tw_control_writer_write(w, tw_tile_address(column, 0, tw_dma_queue_offset(TW_TILE_SHIM, channel)),
-                            tw_dma_task_encode(&task));
-}
+/* A group's descriptors in the shim of one column. */
+struct shim {
+    struct tw_control_writer *w;
+    const struct transfer *t;
+    const struct group *group;
+    unsigned column, first; /* the first one's number */
+};
 
-static void begin_column(struct tw_control_writer *w, const struct transfer *t, const struct group *g, unsigned column,
-                         unsigned set)
+/* Writes the descriptors of roles up to `end`, and their addresses. */
+static void put_bds(const struct shim *shim, const uint32_t *words, enum role end)
 {
-    const struct tw_overlay_product *p = t->product;
-    const int needs_b = !p->shape.resident || g->first == 0; /* else it is there */
-    const enum role end = needs_b ? ROLES : ROLE_HEADER;
-    const unsigned first = set * bds_of_set(p);
-    const uint16_t count = (uint16_t)g->count;
+    const struct tw_overlay_product *p = shim->t->product;
+    uint32_t at = tw_tile_address(shim->column, 0, tw_bd_offset(TW_TILE_SHIM, shim->first));
+    const uint32_t step = tw_bd_offset(TW_TILE_SHIM, 1) - tw_bd_offset(TW_TILE_SHIM, 0);
 
-    tw_control_writer_block_write(w, tw_tile_address(column, 0, tw_bd_offset(TW_TILE_SHIM, first)), t->words[set],
-                                  number_of(p, end) * tw_bd_words(TW_TILE_SHIM));
+    tw_control_writer_block_write(shim->w, at, words, number_of(&p->shape, end) * tw_bd_words(TW_TILE_SHIM));
     for (enum role role = 0; role < end; role++) {
-        if (role == ROLE_D && !p->shape.size.addend)
+        if (!is_used(&p->shape, role))
             continue;
-        const struct tw_overlay_place place = place_of(p, g, column, role);
+        const struct tw_overlay_place place = place_of(p, shim->group, shim->column, role);
         const struct tw_control_patch patch = {place.argument,
                                                place.offset + (place.argument >= OFFSET_ARGUMENTS ? HOST_OFFSET : 0)};
-        tw_control_writer_patch(
-            w, tw_tile_address(column, 0, tw_bd_offset(TW_TILE_SHIM, first + number_of(p, role)) + 4), &patch);
+        tw_control_writer_patch(shim->w, at + 4, &patch);
+        at += step;
     }
-    put_task(w, column, (struct tw_dma_channel){TW_S2MM, 0},
-             (struct tw_dma_task){.bd = (uint8_t)(first + number_of(p, ROLE_C)), .repeat = 1, .token = 1});
-    put_task(w, column, (struct tw_dma_channel){TW_MM2S, 0},
-             (struct tw_dma_task){.bd = (uint8_t)(first + number_of(p, ROLE_A)), .repeat = count});
-    if (needs_b)
-        put_task(w, column, (struct tw_dma_channel){TW_MM2S, 1},
-                 (struct tw_dma_task){.bd = (uint8_t)(first + number_of(p, ROLE_HEADER)),
-                                      .repeat = p->shape.resident ? 1 : count});
+}
+
+static void put_task(const struct shim *shim, enum tw_dma_direction direction, unsigned channel, enum role role,
+                     uint32_t repeat)
+{
+    const struct tw_dma_task task = {.bd = (uint8_t)(shim->first + number_of(&shim->t->product->shape, role)),
+                                     .repeat = (uint16_t)repeat,
+                                     .token = role == ROLE_C};
+    const uint32_t queue = tw_dma_queue_offset(TW_TILE_SHIM, (struct tw_dma_channel){direction, channel});
+    tw_control_writer_write(shim->w, tw_tile_address(shim->column, 0, queue), tw_dma_task_encode(&task));
+}
+
+static void begin_column(const struct shim *shim, unsigned set)
+{
+    const struct tw_overlay_shape *s = &shim->t->product->shape;
+    const uint32_t count = shim->group->count;
+    const int is_new = s->kept == 0 || shim->group->first == 0; /* else what is kept of B is there */
+
+    put_bds(shim, shim->t->words[set], is_new ? ROLES : ROLE_HEADER);
+    put_task(shim, TW_S2MM, 0, ROLE_C, 1);
+    put_task(shim, TW_MM2S, 0, ROLE_A, count);
+    if (is_new)
+        put_task(shim, TW_MM2S, 1, ROLE_HEADER, s->kept == 0 ? count : 1);
+    if (s->passing > 0) {
+        put_task(shim, TW_MM2S, 1, ROLE_PASSING, count);
+        path_take_b(shim->w, shim->column, s, is_new, count);
+    }
 }
 
 int transfer_begin(struct tw_control_writer *w, struct transfer *t, const struct group *group, unsigned set,
@@ -237,8 +284,10 @@ int transfer_begin(struct tw_control_writer *w, struct transfer *t, const struct
         if (code != 0)
             return code;
     }
-    for (unsigned column = 0; column < TW_OVERLAY_COLUMNS; column++)
-        begin_column(w, t, group, column, set);
+    for (unsigned column = 0; column < TW_OVERLAY_COLUMNS; column++) {
+        const struct shim shim = {w, t, group, column, set * number_of(&t->product->shape, ROLES)};
+        begin_column(&shim, set);
+    }
     return 0;
 }
 

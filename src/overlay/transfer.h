@@ -13,7 +13,7 @@ struct group {
 
 enum transfer_limit {
     TRANSFER_SETS = 4, /* groups that may be under way, at most */
-    TRANSFER_BDS = 5   /* of one group, at most */
+    TRANSFER_BDS = 6   /* of one group, at most */
 };
 
 /*
@@ -31,7 +31,7 @@ void transfer_init(struct transfer *t, const struct tw_overlay_product *product)
 
 /* How many row panels one group may have, and how many groups may be under way. */
 uint32_t transfer_panels_max(const struct tw_overlay_product *p);
-unsigned transfer_sets(const struct tw_overlay_product *p);
+unsigned transfer_sets(const struct tw_overlay_shape *s);
 
 /*
  * Descriptors of a shim go by sets, one for each group that is under way; then the tasks that use them. Fails as

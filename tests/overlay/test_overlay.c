@@ -208,6 +208,35 @@ static void one_path_goes_on(void **state)
     }
 }
 
+/*
+ * A column panel of B for which the memory tiles have not all the room: its beginning stays, the rest passes. One of an
+ * odd number of steps is cut otherwise if it comes by columns. What follows in the launch has room.
+ */
+static void part_of_b_passes(void **state)
+{
+    static const uint32_t depths[] = {2800, 2450};
+    struct bench *b = *state;
+    struct multiply x[3];
+    struct tw_overlay_launch *launch;
+
+    for (unsigned order = TW_OVERLAY_PACKED; order <= TW_OVERLAY_BY_COLUMNS; order++) {
+        assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+        for (unsigned i = 0; i < 3; i++) {
+            const struct multiply_options options = {
+                .flags = TW_JOB_ADD_BIAS, .order = (enum tw_overlay_order)order, .m = 32, .n = 96};
+            multiply_make(&x[i], &b->device, &b->random, 200 - 100 * (i > 0), i < 2 ? depths[i] : 64, 400, &options);
+            assert_int_equal(x[i].product.shape.passing > 0, i < 2);
+            assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
+        }
+        device_run(&b->device, launch);
+        for (unsigned i = 0; i < 3; i++) {
+            multiply_check(&x[i], &b->device);
+            multiply_free(&x[i]);
+        }
+        device_forget(&b->device);
+    }
+}
+
 /* More row panels than a lock counts to, and than a descriptor repeats. */
 static void tall(void **state)
 {
@@ -250,6 +279,7 @@ int main(void)
         cmocka_unit_test(sum_of_products),
         cmocka_unit_test(chains),
         cmocka_unit_test(one_path_goes_on),
+        cmocka_unit_test(part_of_b_passes),
         cmocka_unit_test(tall),
         cmocka_unit_test(far_apart),
         cmocka_unit_test(wide_rows_of_c),

@@ -109,9 +109,12 @@ static void shapes_fit(void **state)
             assert_true(s.segment_blocks[k] > 0);
             blocks += s.segment_blocks[k];
         }
-        assert_true(blocks * memory_block_b_bytes(&s) <= memory_b_room(&s));
-        if (s.resident)
-            assert_int_equal(blocks, s.steps + 1);
+        if (s.kept > 0)
+            assert_int_equal(blocks, s.kept + 1);
+        assert_int_equal(s.resident, s.kept == s.steps);
+        assert_int_equal(s.passing * s.passing_blocks, s.kept == 0 ? 0 : s.steps - s.kept);
+        assert_true(s.passing <= TW_OVERLAY_PASSING && s.passing % 2 == 0);
+        assert_true((blocks + 2 * s.passing_blocks) * memory_block_b_bytes(&s) <= memory_b_room(&s));
     }
 }
 
