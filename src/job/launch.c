@@ -97,6 +97,7 @@ static int make_part(struct launch *l, struct part *part, const struct tw_op *op
         return code;
     part->a_is_outside = is_outside(l, part, op->in[0]);
     part->b_is_outside = is_outside(l, part, op->in[1]);
+    part->addend_is_outside = op->in[3] != TW_NONE && is_outside(l, part, op->in[3]);
     if (op->in[2] != TW_NONE && !is_constant(g, op->in[2])) {
         part->has_own_headers = 1;
         part->own_headers = l->own_bytes;

@@ -20,8 +20,8 @@ struct part {
     struct held weights; /* unused when B is a temporary */
     struct held headers; /* unused when the bias may change from run to run: then they are in the launch's own buffer */
     int has_own_headers;
-    size_t own_headers;             /* where they are there */
-    int a_is_outside, b_is_outside; /* a temporary that the launch does not write itself */
+    size_t own_headers;                                /* where they are there */
+    int a_is_outside, b_is_outside, addend_is_outside; /* a temporary that the launch does not write itself */
 };
 
 struct launch {

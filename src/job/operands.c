@@ -55,7 +55,9 @@ static int zero_around(struct tw_runner *r, const struct tw_graph *g, tw_id id, 
 static int zero_part(struct tw_runner *r, const struct tw_graph *g, const struct part *part, struct tw_error *err)
 {
     int code = part->a_is_outside ? zero_around(r, g, part->op->in[0], err) : TW_OK;
-    return code == 0 && part->b_is_outside ? zero_around(r, g, part->op->in[1], err) : code;
+    if (code == 0 && part->b_is_outside)
+        code = zero_around(r, g, part->op->in[1], err);
+    return code == 0 && part->addend_is_outside ? zero_around(r, g, part->op->in[3], err) : code;
 }
 
 static int show_operand(struct tw_runner *r, const struct tw_graph *g, tw_id id, struct tw_error *err)
@@ -72,7 +74,7 @@ static int show_part(struct tw_runner *r, const struct tw_graph *g, const struct
     if (code == 0 && s->size.order != TW_OVERLAY_PACKED)
         code = show_operand(r, g, op->in[1], err);
     if (code == 0 && op->in[3] != TW_NONE)
-        code = do_matrices(r, g, op->in[3], s->size.rows, s->size.columns, area_npu_reads, err);
+        code = show_operand(r, g, op->in[3], err);
     if (code == 0)
         code = do_matrices(r, g, op->out, tw_overlay_height(s), tw_overlay_width(s), area_npu_writes, err);
     return code;
