@@ -262,7 +262,8 @@ static void transpose(void **state)
 {
     struct operation_case *c = *state;
     for (int i = 0; i < 150; i++) {
-        int64_t cols = draw_count(c, 150), rows = draw_count(c, 150), batch = draw(c, 1, 3);
+        int64_t cols = i % 10 == 9 ? draw(c, 250, 600) : draw_count(c, 150);
+        int64_t rows = draw_count(c, 150), batch = draw(c, 1, 3);
         case_begin(c, 1);
         c->edges = i % 5 == 0;
         tw_id out = case_out(c, flip(c) ? TW_F32 : draw_float(c), rows, cols, batch, 0);
@@ -276,7 +277,7 @@ static void im2col(void **state)
     struct operation_case *c = *state;
     for (int i = 0; i < 150; i++) {
         int64_t channels = draw_count(c, 90), rows = draw_count(c, 60), batch = draw(c, 1, 2);
-        int32_t window = (int32_t)draw(c, 1, i % 2 == 0 ? 3 : 9), stride = (int32_t)draw(c, 1, 4);
+        int32_t window = (int32_t)draw(c, 1, i % 2 == 0 ? 3 : 20), stride = (int32_t)draw(c, 1, 4);
         case_begin(c, 1);
         tw_id x = case_in(c, flip(c) ? TW_F32 : draw_float(c), channels, rows, batch);
         int64_t windows = (rows + 2 * (window / 2) - window) / stride + 1;
