@@ -166,13 +166,18 @@ static void count_failure(struct tw_array *a, int code)
 
 /*
  * A command that was dropped because another one hung says nothing new of the device, nor does one of a context that
- * has been replaced meanwhile.
+ * has been replaced meanwhile, nor a lack of memory.
  */
+static int is_of_device(const struct tw_array *a, uint64_t context, int code)
+{
+    return code != TW_E_ABORTED && code != TW_E_HEAP && code != TW_E_MEMORY && context == a->contexts;
+}
+
 void array_failed(struct tw_array *a, uint64_t context, const struct tw_error *why)
 {
     pthread_mutex_lock(&a->lock);
     const int was_left_alone = a->is_left_alone, first = !a->is_warned;
-    if (!was_left_alone && why->code != TW_E_ABORTED && context == a->contexts)
+    if (!was_left_alone && is_of_device(a, context, why->code))
         count_failure(a, why->code);
     a->is_warned = 1;
     const int is_last = a->is_left_alone && !was_left_alone;
