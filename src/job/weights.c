@@ -101,7 +101,7 @@ static int hold_headers(struct tw_runner *r, const struct launch *l, struct part
     const struct tw_overlay_shape *s = &part->shape;
     const tw_id bias = part->op->in[2];
     struct heading heading = {l, part};
-    const uint64_t kind = (uint64_t)s->size.order << 3 | (uint64_t)(s->resident != 0) << 2 |
+    const uint64_t kind = (uint64_t)s->size.order << 3 | (uint64_t)(s->kept == 0) << 2 |
                           (uint64_t)(s->size.bf16_out != 0) << 1 | (uint64_t)(s->size.addend != 0);
     struct tw_store_key key = {
         .words = {OF_HEADERS, flags_of(part), kind, s->m, s->n, s->steps, s->column_panels, s->size.columns}};
