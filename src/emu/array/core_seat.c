@@ -295,9 +295,8 @@ void tw_core_seat_act(struct tw_array *array, struct tw_tile *tile)
             go_on(array, tile);
         return;
     }
-    uint64_t clock = tw_core_clock(seat->core);
-    if (!seat->ran && clock > array->now + array->options.run_ahead) {
-        tw_array_wake(array, seat->actor, clock);
+    if (!seat->ran && tw_core_clock(seat->core) > array->now + array->options.run_ahead) {
+        tw_array_wake(array, seat->actor, tw_core_clock(seat->core));
         return;
     }
     if (!seat->ran)

@@ -160,8 +160,67 @@ static void any_number_of_threads(void **state)
     }
 }
 
+/* ---- without locks */
+
+enum { PASSES = 150, PASS_WORDS = 24, WATCHED = 5 };
+
+/* Adds up what it finds in a word that DMA writes again and again meanwhile. */
+static const char watcher[] =
+    ".foreign\n.text\n movxm r24, #%u\n movxm p0, #%u\n movxm p1, #%u\n movxm p6, #again\n"
+    " mova r5, #0\n" WAIT "again:\n lda r1, [p0, #0]\n" WAIT " add r5, r5, r1\n nop\n nop\n"
+    " jnzd r24, r24, p6\n nop\n nop\n nop\n nop\n nop\n st r5, [p1, #0]\n" WAIT " done\n nop\n nop\n";
+
+static uint32_t passing_word(unsigned column, unsigned i)
+{
+    return (i + 1) * 2654435761u ^ column;
+}
+
+static struct board *watch(unsigned threads)
+{
+    struct board *b = board_make(&(struct tw_array_options){.columns = COLUMNS, .threads = threads});
+    struct tw_bd in = plain_bd(BUFFER, PASS_WORDS), out = plain_bd(MEMORY_TILE_OWN, PASSES * PASS_WORDS);
+    char text[1000];
+    snprintf(text, sizeof text, watcher, 100u, TW_DATA_OWN + BUFFER + 4 * WATCHED, TW_DATA_OWN + RESULT);
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        for (unsigned i = 0; i < PASSES * PASS_WORDS; i++)
+            put(b, c, 1, 4 * i, passing_word(c, i));
+        put_bd(b, c, FIRST, 0, &in);
+        put_bd(b, c, 1, 0, &out);
+        circuit(b, c, 1, PORT(DMA, 0), PORT(NORTH, 0));
+        circuit(b, c, FIRST, PORT(SOUTH, 0), PORT(DMA, 0));
+        start(b, c, FIRST, TW_S2MM, 0, 0, PASSES, 0);
+        start(b, c, 1, TW_MM2S, 0, 0, 1, 0);
+        put_program(b, c, FIRST, text);
+        start_core(b, c, FIRST);
+    }
+    if (drain(b) != 0)
+        fail_msg("%s", b->err.text);
+    return b;
+}
+
+/* DMA writes into the memory of a core that is simulated at the same time: what the core sees of it is the same, and
+ * all of it arrives. */
+static void dma_meanwhile(void **state)
+{
+    struct board *one = watch(1);
+    (void)state;
+    for (unsigned round = 0; round < 8; round++) {
+        struct board *several = watch(2 + round % 3);
+        compare(one, several);
+        for (unsigned c = 0; c < COLUMNS; c++)
+            for (unsigned i = 0; i < PASS_WORDS; i++)
+                assert_int_equal(get(several, c, FIRST, BUFFER + 4 * i),
+                                 passing_word(c, (PASSES - 1) * PASS_WORDS + i));
+        board_free(several);
+    }
+    board_free(one);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_threads),
+        cmocka_unit_test(dma_meanwhile),
+    };
     return cmocka_run_group_tests_name("array threads", tests, NULL, NULL);
 }
