@@ -40,12 +40,6 @@ static void write_accumulator_control(struct tw_array *a, struct tw_tile *t, uin
     tw_cascade_changed(a, t);
 }
 
-static uint32_t read_core_status(struct tw_array *a, struct tw_tile *t, uint32_t offset)
-{
-    (void)a, (void)offset;
-    return tw_core_seat_status(&t->seat);
-}
-
 static uint32_t read_program_counter(struct tw_array *a, struct tw_tile *t, uint32_t offset)
 {
     (void)a, (void)offset;
@@ -145,7 +139,6 @@ static const struct behaviour {
     read_function *read;
 } behaviours[] = {
     {CORE, TW_REG_CORE_CORE_CONTROL, write_core_control, NULL},
-    {CORE, TW_REG_CORE_CORE_STATUS, NULL, read_core_status},
     {CORE, TW_REG_CORE_ACCUMULATOR_CONTROL, write_accumulator_control, NULL},
     {CORE, TW_REG_CORE_CORE_PC, write_zero_only, read_program_counter},
     {CORE, TW_REG_CORE_ENABLE_EVENTS, write_zero_only, NULL},
@@ -413,8 +406,11 @@ int tw_tile_read(struct tw_array *array, struct tw_tile *tile, uint32_t offset, 
     if (offset % 4 != 0 || offset >= TW_TILE_BYTES)
         return tw_fail(err, TW_E_ARGUMENT, "0x%x is no address of a 32-bit word in tile (%u, %u)", (unsigned)offset,
                        tile->column, tile->row);
-    if (offset != TW_REG_CORE_CORE_STATUS) /* which is as of the core's last act */
-        tw_core_seat_join(array, tile);
+    if (tile->kind == TW_TILE_CORE && offset == TW_REG_CORE_CORE_STATUS) { /* as of the core's last act */
+        *value = tw_core_seat_status(&tile->seat);
+        return 0;
+    }
+    tw_core_seat_join(array, tile);
     if (read_memory(tile, offset, value) || read_numbered(array, tile, offset, value))
         return outcome(array, fault_before, err);
     if (tile->kind == TW_TILE_CORE && tw_core_seat_read(&tile->seat, offset, value))
