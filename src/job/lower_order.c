@@ -113,13 +113,14 @@ static int can_join(const struct scheduler *s, const struct lower_op *op)
 }
 
 /*
- * Padding of the result is zero when that of B is, as packed B's is; but an addend brings its own, and of matrices side
- * by side the last one's may not reach far enough.
+ * Padding of the result is zero when that of B is, as packed B's is, and that of the addend; but of matrices side by
+ * side the last one's may not reach far enough.
  */
 static int writes_clean(const struct scheduler *s, const struct tw_op *op)
 {
     const struct lower_window *out = window(s, op->out);
-    return s->l->bases[window(s, op->in[1])->base].keeps && op->in[3] == TW_NONE &&
+    return s->l->bases[window(s, op->in[1])->base].keeps &&
+           (op->in[3] == TW_NONE || has_good_padding(s, op->in[3], 0)) &&
            (out->batch == 1 || out->form.batch_step.col == 0);
 }
 
@@ -131,8 +132,8 @@ static void join(struct scheduler *s, const struct lower_op *op)
     for (int i = 0; i < 4; i++)
         if (op->op.in[i] != TW_NONE)
             mark(s, op->op.in[i])->read = s->launch;
-    mark(s, op->op.out)->written = s->launch;
     mark(s, op->op.out)->is_clean = writes_clean(s, &op->op);
+    mark(s, op->op.out)->written = s->launch;
 }
 
 static void put_off(const struct scheduler *s, const struct tw_op *op)

@@ -49,6 +49,8 @@ static tw_id tensor(struct tw_graph *to, struct lower *l, tw_id w)
     struct lower_base *base = &l->bases[window->base];
     if (base->id < 0)
         base->id = make_base(to, l, base);
+    if (base->id < 0)
+        return base->id;
     if (window->id < 0)
         window->id = make_window(to, l, base, window);
     return window->id;
@@ -90,13 +92,12 @@ static int write_op(struct tw_graph *to, struct lower *l, const struct lower_op 
     }
 }
 
-/* All memory of a launch is its own from its first operation to its last, so that it can run again. */
+/* Memory that a launch uses is not used for anything else in it, so that it can run again. */
 static void hold_launch(struct tw_graph *to, const struct lower *l, const struct tw_step *step)
 {
     for (int32_t i = step->first; i < step->first + step->count; i++) {
         const struct tw_op *op = &l->ops[l->order[i]].op;
         const tw_id out = l->bases[l->windows[op->out].base].id;
-        tw_graph_hold_from(to, out, step->first);
         tw_graph_hold(to, out, step->first + step->count - 1);
         for (int j = 0; j < 4; j++)
             if (op->in[j] != TW_NONE && !l->bases[l->windows[op->in[j]].base].keeps)

@@ -34,8 +34,8 @@ struct tw_step {
  * the window. A batched output may have its matrices side by side; each then writes over the next ones' columns, which
  * are written later.
  *
- * Who runs a launch zeroes in each of its operands a and b in temporaries, unless the launch itself writes it: rows
- * from the window's last up to a multiple of 32, and columns likewise. Nothing else lies there.
+ * Who runs a launch zeroes around each of its operands a, b and addend in temporaries, unless the launch itself writes
+ * it: rows from the window's last up to a multiple of 32, and columns likewise. Nothing else lies there.
  *
  * A launch can be run again as long as no later step has begun: it overwrites nothing that it has read.
  */

@@ -63,18 +63,24 @@ static int is_written(const struct tw_graph *g, const struct tw_step *step, tw_i
     return 0;
 }
 
+static void zero_operand(const struct tw_graph *g, const struct tw_step *step, tw_id id, unsigned char *work)
+{
+    if (id == TW_NONE || g->tensors[g->tensors[id].base].storage != TW_TEMP || is_written(g, step, id))
+        return;
+    for (int64_t m = 0; m < g->tensors[id].batch; m++) {
+        const struct matrix x = matrix_of(g, id, m, work);
+        zero_around(&x);
+    }
+}
+
 static void zero_operands(const struct tw_graph *g, const struct tw_step *step, unsigned char *work)
 {
-    for (int32_t i = step->first; i < step->first + step->count; i++)
-        for (int j = 0; j < 2; j++) {
-            const tw_id id = g->ops[i].in[j];
-            if (g->tensors[g->tensors[id].base].storage != TW_TEMP || is_written(g, step, id))
-                continue;
-            for (int64_t m = 0; m < g->tensors[id].batch; m++) {
-                const struct matrix x = matrix_of(g, id, m, work);
-                zero_around(&x);
-            }
-        }
+    for (int32_t i = step->first; i < step->first + step->count; i++) {
+        const struct tw_op *op = &g->ops[i];
+        zero_operand(g, step, op->in[0], work);
+        zero_operand(g, step, op->in[1], work);
+        zero_operand(g, step, op->in[3], work);
+    }
 }
 
 /* ---- The device */
@@ -139,17 +145,17 @@ static float finish(const struct product *p, float sum, float bias, float addend
     return sum + addend;
 }
 
-/* Columns beyond are zero only where packed B and nothing else makes them. */
+/* Columns beyond: packed B makes zeros, an addend adds its own; all else may be anything. */
 static void store(const struct product *p, const struct matrix *c, const struct matrix *d, const float *bias)
 {
-    const int is_clean = p->size.order == TW_OVERLAY_PACKED && d == NULL;
     for (int64_t row = 0; row < p->height; row++)
         for (int64_t col = 0; col < p->width; col++) {
-            const int is_inside = row < c->rows && col < c->cols;
-            float v = row < c->rows && is_clean ? p->c[row * p->width + col] : (float)NAN;
-            if (is_inside)
-                v = finish(p, p->c[row * p->width + col], bias == NULL ? 0 : bias[col],
-                           d == NULL ? 0 : get(d, row, col));
+            const float addend = d == NULL || row >= c->rows ? 0 : get(d, row, col);
+            float v = (float)NAN;
+            if (row < c->rows && col < c->cols)
+                v = finish(p, p->c[row * p->width + col], bias == NULL ? 0 : bias[col], addend);
+            else if (row < c->rows && p->size.order == TW_OVERLAY_PACKED)
+                v = p->c[row * p->width + col] + addend;
             put(c, row, col, v);
         }
 }

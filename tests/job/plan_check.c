@@ -116,18 +116,23 @@ static void check_zeroing(const struct check *c, tw_id id)
     rectangles_end(&zeroed);
 }
 
+/* Nonzero when the first columns beyond those of window id are known to be zero in the launch. */
+static int is_clean(const struct check *c, tw_id id)
+{
+    const int32_t by = writer(c, at(c, id)->base);
+    const struct tw_op *op = &c->g->ops[by < 0 ? 0 : by];
+    if (by < 0 || at(c, id)->cols % UNIT == 0)
+        return 1;
+    return base_at(c, op->in[1])->storage == TW_BOUND && (op->in[3] == TW_NONE || is_clean(c, op->in[3])) &&
+           at(c, id)->offset % tw_plan_pitch(c->g, id) == 0 && at(c, id)->cols == at(c, op->out)->cols;
+}
+
 /* Columns beyond an operand that the same launch writes are zero; and rows, if they are the product's depth. */
 static void check_written_operand(const struct check *c, tw_id id, int by_rows, int32_t by)
 {
-    const struct tw_op *op = &c->g->ops[by];
-    const struct tw_tensor *t = at(c, id), *out = at(c, op->out);
     REQUIRE(c, by < c->index);
-    if (by_rows)
-        REQUIRE(c, t->rows % UNIT == 0);
-    if (t->cols % UNIT != 0) {
-        REQUIRE(c, base_at(c, op->in[1])->storage == TW_BOUND && op->in[3] == TW_NONE);
-        REQUIRE(c, t->offset % tw_plan_pitch(c->g, id) == 0 && t->cols == out->cols);
-    }
+    REQUIRE(c, !by_rows || at(c, id)->rows % UNIT == 0);
+    REQUIRE(c, is_clean(c, id));
 }
 
 static void check_operand(const struct check *c, tw_id id, int by_rows)
@@ -194,6 +199,8 @@ static uint64_t check_product(const struct check *c)
         check_room(c, op->in[1], width, depth);
     check_operand(c, op->in[0], 0);
     check_operand(c, op->in[1], op->b_rows);
+    if (op->in[3] != TW_NONE && writer(c, at(c, op->in[3])->base) < 0)
+        check_zeroing(c, op->in[3]);
     check_output(c, op->out, height, width);
     return shape.cycles * (uint64_t)at(c, op->out)->batch;
 }

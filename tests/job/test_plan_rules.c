@@ -131,6 +131,24 @@ static void unfinished(void **state)
     tw_plan_free(NULL);
 }
 
+/* A window of a temporary that is as large as can be, until its rows are moved apart for the array. */
+static void room_beyond_memory(void **state)
+{
+    (void)state;
+    struct tw_error err = {0};
+    struct tw_plan *plan;
+    struct tw_graph *g = tw_graph_create();
+    const int64_t rows = INT64_C(1) << 58;
+    const tw_id huge = temp(g, "huge", 2, rows, 1);
+    const tw_id part = tw_graph_view(g, huge, 2, 32, 1, (size_t)(rows / 2) * 8, 8, 0);
+    tw_graph_scale(g, part, input(g, 2, 32, 1), 2);
+    tw_graph_gelu(g, output(g, 0, 8, 32, 1), linear(g, "out", part, 8));
+    assert_int_equal(tw_graph_finish(g, &err), TW_OK);
+    assert_int_equal(tw_plan_make(g, NULL, &plan, &err), TW_E_LIMIT);
+    assert_null(plan);
+    tw_graph_destroy(g);
+}
+
 static void single_products(void **state)
 {
     (void)state;
@@ -204,18 +222,42 @@ static void padding_ends_launch(void **state)
     two_operands(64, 50, 1, 2); /* rows of `right` below 50 are not known to be numbers */
 }
 
-static void addend_leaves_garbage(void **state)
+/* last = (x right + addend) W: beside the sum are zeros where they are beside both of its parts. */
+static void sum_of(int64_t cols, int is_packed, int is_addend_packed, int launches)
+{
+    struct tw_graph *g = tw_graph_create();
+    const tw_id x = input(g, 64, 50, 1), sum = temp(g, "sum", cols, 50, 1);
+    const tw_id right = tw_graph_bind(g, "right", TW_F32, 64, cols, 1, address(9)), addend = temp(g, "d", cols, 50, 1);
+    tw_graph_product(g, addend, x, is_addend_packed ? weights(g, 64, cols) : right, TW_NONE, plain);
+    tw_graph_product_onto(g, sum, x, is_packed ? weights(g, 64, cols) : right, TW_NONE, addend, plain);
+    const tw_id last = linear(g, "last", sum, 64);
+    tw_graph_copy(g, output(g, 0, 64, 50, 1), last);
+    expect(g, launches, is_packed && is_addend_packed ? 2 : 3);
+}
+
+static void padding_of_sums(void **state)
 {
     (void)state;
-    for (int64_t cols = 64; cols < 66; cols++) {
-        struct tw_graph *g = tw_graph_create();
-        const tw_id x = input(g, cols, 50, 1), h = linear(g, "hidden", x, cols), sum = temp(g, "sum", cols, 50, 1);
-        tw_graph_product_onto(g, sum, h, weights(g, cols, cols), TW_NONE, x, plain);
-        const tw_id last = linear(g, "last", sum, 64);
-        tw_graph_copy(g, output(g, 0, 64, 50, 1), last);
-        /* x as operand and as addend. */
-        expect(g, cols == 64 ? 1 : 2, 3);
+    sum_of(64, 0, 0, 1);
+    sum_of(65, 1, 1, 1);
+    sum_of(65, 1, 0, 2);
+    sum_of(65, 0, 1, 2);
+}
+
+/* What is added comes from memory that is zeroed around before the launch. */
+static void sums_with_inputs(void **state)
+{
+    (void)state;
+    struct tw_graph *g = tw_graph_create();
+    tw_id x = input(g, 65, 50, 1);
+    for (int i = 0; i < 4; i++) {
+        const tw_id sum = temp(g, "sum", 65, 50, 1);
+        const tw_id addend = tw_graph_bind(g, "addend", TW_F32, 65, 50, 1, address(10 + i));
+        tw_graph_product_onto(g, sum, x, weights(g, 65, 65), TW_NONE, addend, plain);
+        x = sum;
     }
+    tw_graph_copy(g, output(g, 0, 65, 50, 1), x);
+    expect(g, 1, 6);
 }
 
 /* Matrices side by side: padding of the last may not reach as far as that of the whole. */
@@ -500,11 +542,13 @@ int main(void)
         cmocka_unit_test(no_operations),
         cmocka_unit_test(no_products),
         cmocka_unit_test(unfinished),
+        cmocka_unit_test(room_beyond_memory),
         cmocka_unit_test(single_products),
         cmocka_unit_test(strided_memory),
         cmocka_unit_test(chain),
         cmocka_unit_test(padding_ends_launch),
-        cmocka_unit_test(addend_leaves_garbage),
+        cmocka_unit_test(padding_of_sums),
+        cmocka_unit_test(sums_with_inputs),
         cmocka_unit_test(heads_leave_garbage),
         cmocka_unit_test(part_of_written),
         cmocka_unit_test(length_of_launch),
