@@ -203,10 +203,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of some rounds; what the operation computes is not looked at. */
-static int time_operation(struct work *w, const struct tw_graph *g, int32_t op, unsigned char *memory, double *seconds)
+/* rounds in ascending order; what the operation computes is not looked at. */
+static int time_operation(struct work *w, const struct tw_graph *g, int32_t op, unsigned char *memory,
+                          double rounds[TW_BENCH_ROUNDS])
 {
-    double rounds[TW_BENCH_ROUNDS];
     for (int i = 0; i < TW_BENCH_ROUNDS; i++) {
         double began = tw_seconds();
         int code = tw_host_run_some(w->speech->host, g, op, 1, memory, w->err);
@@ -215,7 +215,6 @@ static int time_operation(struct work *w, const struct tw_graph *g, int32_t op, 
         rounds[i] = tw_seconds() - began;
     }
     qsort(rounds, TW_BENCH_ROUNDS, sizeof rounds[0], ascending);
-    *seconds = rounds[TW_BENCH_ROUNDS / 2];
     return TW_OK;
 }
 
@@ -224,12 +223,13 @@ static int time_step(struct work *w, const struct tw_graph *g, const int32_t *fr
                      unsigned char *memory)
 {
     for (int32_t i = step->first; i < step->first + step->count; i++) {
-        double seconds;
-        int code = time_operation(w, g, i, memory, &seconds);
+        double rounds[TW_BENCH_ROUNDS];
+        int code = time_operation(w, g, i, memory, rounds);
         struct tw_bench_line *l = code < 0 ? NULL : add(w, g, &g->ops[i], from != NULL ? from[i] : i, 0);
         if (l == NULL)
             return code < 0 ? code : w->code;
-        l->seconds += seconds;
+        l->seconds += rounds[TW_BENCH_ROUNDS / 2];
+        l->best += rounds[0];
     }
     return TW_OK;
 }

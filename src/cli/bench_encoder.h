@@ -22,6 +22,7 @@ struct tw_bench_line {
     uint64_t cycles;                 /* modelled, without starting launches */
     const char *bound;               /* what took most of them */
     double seconds;                  /* measured: on the CPU the median of TW_BENCH_ROUNDS, on silicon of one run */
+    double best;                     /* on the CPU: of these rounds, for machines that are busy */
 };
 
 /* The launches that a part is made of when products share them, as they do outside of this measurement. */

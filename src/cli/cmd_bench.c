@@ -19,8 +19,8 @@ static const char help_text[] = "Usage: tilewright bench whisper [-m MODEL | --s
                                 "  --threads N     processors to use (default 2)\n"
                                 "  --json          print one JSON object\n\n"
                                 "Of encoders with more than 6 layers one is run and counted as often as the\n"
-                                "model has it: modelled cycles depend on sizes only. What runs on the CPU is\n"
-                                "measured, and stays apart.\n\n"
+                                "model has it: products of the same sizes take the same cycles, but for some\n"
+                                "hundredths of a percent. What runs on the CPU is measured, and stays apart.\n\n"
                                 "Example: tilewright bench whisper --shape turbo\n";
 
 /* More layers than this are not all run: the emulator needs seconds for each. */

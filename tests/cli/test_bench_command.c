@@ -129,7 +129,7 @@ static void products_on_the_array(void **state)
     assert_true(count_operations(root, "array") == 2 + 2 * 8 + 2 * 2);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_true(cycles_of(root, names[i], 0) > 0);
-        assert_true(cycles_of(root, names[i], 0) == cycles_of(root, names[i], 1));
+        assert_true(fabs(cycles_of(root, names[i], 0) / cycles_of(root, names[i], 1) - 1) < 0.01);
     }
     assert_host_adds_up(root);
     assert_in_range((int)real_at(ms, "launches"), 1, 4 * 2 + 4);
