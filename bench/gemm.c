@@ -85,7 +85,12 @@ static double time_choice(const struct tw_overlay_size *size)
     return best;
 }
 
-/* Control code of n products, all the same one. */
+static uint64_t bytes_of_c(const struct tw_overlay_product *p)
+{
+    return (uint64_t)tw_overlay_height(&p->shape) * p->ldc * (p->shape.size.bf16_out ? 2 : 4);
+}
+
+/* Control code of n products, all the same but for C, which each has for itself. */
 static void make_code(const struct tw_overlay_product *p, unsigned n, unsigned char **code, size_t *size)
 {
     struct tw_overlay_launch *launch = NULL;
@@ -93,9 +98,12 @@ static void make_code(const struct tw_overlay_product *p, unsigned n, unsigned c
 
     if (tw_overlay_launch_begin(&launch, &err) != 0)
         die(&err);
-    for (unsigned i = 0; i < n; i++)
-        if (tw_overlay_product(launch, p, &err) != 0)
+    for (unsigned i = 0; i < n; i++) {
+        struct tw_overlay_product one = *p;
+        one.c.offset = i * bytes_of_c(p);
+        if (tw_overlay_product(launch, &one, &err) != 0)
             die(&err);
+    }
     if (tw_overlay_launch_end(launch, code, size, &err) != 0)
         die(&err);
 }
@@ -131,7 +139,7 @@ static void run_code(struct bench *b, const struct tw_overlay_product *p, unsign
     free(code);
 }
 
-static void open_bench(struct bench *b, const struct tw_view *pdi, struct tw_overlay_product *p)
+static void open_bench(struct bench *b, const struct tw_view *pdi, struct tw_overlay_product *p, unsigned chain)
 {
     const struct tw_overlay_shape *s = &p->shape;
     struct tw_error err = {0};
@@ -143,7 +151,7 @@ static void open_bench(struct bench *b, const struct tw_view *pdi, struct tw_ove
     p->ldc = p->ldd = tw_overlay_width(s);
     add(b, 0, (uint64_t)tw_overlay_height(s) * p->lda * 2);
     add(b, 1, tw_overlay_packed_bytes(s));
-    add(b, 2, (uint64_t)tw_overlay_height(s) * p->ldc * 4);
+    add(b, 2, chain * bytes_of_c(p));
     add(b, 3, tw_overlay_header_bytes(s));
     add(b, 4, s->size.addend ? (uint64_t)tw_overlay_height(s) * p->ldd * 4 : 4);
     tw_overlay_write_headers(s, 0, NULL, b->bytes[3]);
@@ -161,7 +169,7 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size, u
 
     if (tw_overlay_choose(size, &p.shape, &err) != 0)
         die(&err);
-    open_bench(&b, pdi, &p);
+    open_bench(&b, pdi, &p, chain);
     run_code(&b, &p, 1, &report);
     const double macs = (double)size->rows * size->depth * size->columns;
     printf("%4u x %4u x %4u %s%s: %9llu cycles, %5.1f %% of peak; %u x %u, %u %% of B kept, expected %llu; %llu "

@@ -1,6 +1,7 @@
 #include "overlay/launch.h"
 
 #include "npu1/control_writer.h"
+#include "overlay/area.h"
 #include "overlay/layout.h"
 #include "overlay/path.h"
 #include "overlay/transfer.h"
@@ -13,6 +14,9 @@ struct tw_overlay_launch {
     struct path paths[PATHS];
     /* Blocks of A and B that each core has had: it takes its two buffers in turn, whatever they are blocks of. */
     uint64_t blocks_a, blocks_b;
+    /* The last product; of all products and of it how many groups are under way; the descriptors of the next group. */
+    struct tw_overlay_product last;
+    unsigned under_way, of_last, next_set;
 };
 
 int tw_overlay_launch_begin(struct tw_overlay_launch **launch, struct tw_error *err)
@@ -32,8 +36,16 @@ void tw_overlay_launch_free(struct tw_overlay_launch *launch)
     free(launch);
 }
 
+/* Waits until no more than so many groups are under way. */
+static void wait_for(struct tw_overlay_launch *launch, unsigned groups)
+{
+    for (; launch->under_way > groups; launch->under_way--)
+        transfer_wait(&launch->w);
+}
+
 int tw_overlay_launch_end(struct tw_overlay_launch *launch, unsigned char **bytes, size_t *size, struct tw_error *err)
 {
+    wait_for(launch, 0);
     int code = tw_control_writer_finish(&launch->w, bytes, size, err);
     free(launch);
     return code;
@@ -187,35 +199,65 @@ static void count_blocks(struct tw_overlay_launch *launch, const struct tw_overl
     launch->blocks_b += jobs * (s->steps + 1);
 }
 
-static int append(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
+/*
+ * Whether a product may begin while the last one is under way: its blocks go the same way, by descriptors of the same
+ * sets, and it does not need what is not yet written.
+ */
+static int goes_on(const struct tw_overlay_launch *launch, const struct tw_overlay_product *p,
+                   const struct change *change)
 {
-    struct change change;
+    for (unsigned i = 0; i < PATHS; i++)
+        if (change->is_needed[i])
+            return 0;
+    return transfer_bds(&p->shape) == transfer_bds(&launch->last.shape) &&
+           transfer_sets(&p->shape) == transfer_sets(&launch->last.shape) && area_is_independent(p, &launch->last);
+}
+
+/* Begins all groups of a product. */
+static int begin_groups(struct tw_overlay_launch *launch, const struct tw_overlay_product *p,
+                        const struct change *change, struct tw_error *err)
+{
     struct transfer transfer;
     struct group group = {0, 0, transfer_panels_max(p)};
     const unsigned sets = transfer_sets(&p->shape);
-    uint64_t n = 0; /* groups begun */
+    uint64_t n = 0;
+
+    transfer_init(&transfer, p);
+    do {
+        wait_for(launch, sets - 1);
+        int code = transfer_begin(&launch->w, &transfer, &group, launch->next_set, err);
+        if (code != 0)
+            return code;
+        if (n == 0)
+            set_cores(launch, change);
+        launch->next_set = (launch->next_set + 1) % sets;
+        launch->under_way++;
+        n++;
+    } while (next_group(p, &group));
+    launch->of_last = n < launch->under_way ? (unsigned)n : launch->under_way;
+    return 0;
+}
+
+static int append(struct tw_overlay_launch *launch, const struct tw_overlay_product *p, struct tw_error *err)
+{
+    struct change change;
 
     int code = check(p, err);
     if (code == 0)
         code = make_change(launch, &p->shape, &change, err);
     if (code != 0)
         return code;
-    transfer_init(&transfer, p);
+    if (goes_on(launch, p, &change)) {
+        wait_for(launch, launch->of_last);
+    } else {
+        wait_for(launch, 0);
+        launch->next_set = 0;
+    }
     set_memory_tiles(launch, &change);
-    do {
-        if (n >= sets)
-            transfer_wait(&launch->w);
-        code = transfer_begin(&launch->w, &transfer, &group, n % sets, err);
-        if (code != 0)
-            return code;
-        if (n == 0)
-            set_cores(launch, &change);
-        n++;
-    } while (next_group(p, &group));
+    code = begin_groups(launch, p, &change, err);
     count_blocks(launch, &p->shape);
-    for (uint64_t waits = n < sets ? n : sets; waits > 0; waits--)
-        transfer_wait(&launch->w);
-    return 0;
+    launch->last = *p;
+    return code;
 }
 
 int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *product, struct tw_error *err)

@@ -15,7 +15,8 @@
 
 struct tw_overlay_launch;
 
-/* Numbers in a buffer argument of the command, from a byte on that is a multiple of 4. */
+/* Numbers in a buffer argument of the command, which no other argument shares, from a byte on that is a multiple of 4.
+ */
 struct tw_overlay_place {
     uint32_t argument;
     uint64_t offset;
@@ -37,7 +38,9 @@ int tw_overlay_launch_begin(struct tw_overlay_launch **launch, struct tw_error *
 void tw_overlay_launch_free(struct tw_overlay_launch *launch);
 
 /*
- * Appends a product. It begins when those before are complete. Fails with TW_E_SHAPE for row lengths that are too small
+ * Appends a product. It may read what those before have written: then it begins when they are complete. If it neither
+ * reads nor writes what the one just before writes, and its blocks are alike, it begins while that one ends. Different
+ * arguments count as different memory. Fails with TW_E_SHAPE for row lengths that are too small
  * or odd, TW_E_ARGUMENT for a place that is not aligned; then the launch is as before.
  */
 int tw_overlay_product(struct tw_overlay_launch *launch, const struct tw_overlay_product *product,

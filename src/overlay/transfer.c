@@ -39,10 +39,15 @@ static unsigned number_of(const struct tw_overlay_shape *s, enum role role)
     return n;
 }
 
+unsigned transfer_bds(const struct tw_overlay_shape *s)
+{
+    return number_of(s, ROLES);
+}
+
 unsigned transfer_sets(const struct tw_overlay_shape *s)
 {
     /* Where B passes in part, each group takes two tasks of a channel that has a queue for four. */
-    return s->passing > 0 ? TW_DMA_QUEUE_DEPTH / 2 : BDS / number_of(s, ROLES);
+    return s->passing > 0 ? TW_DMA_QUEUE_DEPTH / 2 : BDS / transfer_bds(s);
 }
 
 /* Words from one row panel to the next. */
@@ -151,7 +156,7 @@ static enum role role_behind(const struct tw_overlay_shape *s, enum role role)
 static int make_set(struct transfer *t, unsigned set, uint32_t count, struct tw_error *err)
 {
     const struct tw_overlay_shape *s = &t->product->shape;
-    const unsigned first = set * number_of(s, ROLES);
+    const unsigned first = set * transfer_bds(s);
     uint32_t *words = t->words[set];
 
     for (enum role role = 0; role < ROLES; role++) {
@@ -285,7 +290,7 @@ int transfer_begin(struct tw_control_writer *w, struct transfer *t, const struct
             return code;
     }
     for (unsigned column = 0; column < TW_OVERLAY_COLUMNS; column++) {
-        const struct shim shim = {w, t, group, column, set * number_of(&t->product->shape, ROLES)};
+        const struct shim shim = {w, t, group, column, set * transfer_bds(&t->product->shape)};
         begin_column(&shim, set);
     }
     return 0;

@@ -33,6 +33,9 @@ void transfer_init(struct transfer *t, const struct tw_overlay_product *product)
 uint32_t transfer_panels_max(const struct tw_overlay_product *p);
 unsigned transfer_sets(const struct tw_overlay_shape *s);
 
+/* Descriptors of a set: products for which this and the number of sets are the same can share them. */
+unsigned transfer_bds(const struct tw_overlay_shape *s);
+
 /*
  * Descriptors of a shim go by sets, one for each group that is under way; then the tasks that use them. Fails as
  * tw_bd_encode.

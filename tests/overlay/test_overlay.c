@@ -188,6 +188,38 @@ static void chains(void **state)
     }
 }
 
+/*
+ * Products of one shape, which would begin while the ones before them end: the second and fourth read what was just
+ * written, the last two do not, and the third adds what the first has written.
+ */
+static void same_shape(void **state)
+{
+    enum { LINKS = 6 };
+    static const int a_of[LINKS] = {-1, 0, -1, 2, -1, -1}, d_of[LINKS] = {-1, -1, 0, 1, -1, 3};
+    struct bench *b = *state;
+    struct multiply x[LINKS];
+    struct tw_overlay_launch *launch;
+
+    for (unsigned addend = 0; addend < 2; addend++) {
+        assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
+        for (unsigned i = 0; i < LINKS; i++) {
+            const struct multiply_options options = {.flags = addend ? TW_JOB_ADDEND : TW_JOB_BF16,
+                                                     .m = 16,
+                                                     .n = 16,
+                                                     .a_of = addend || a_of[i] < 0 ? NULL : &x[a_of[i]],
+                                                     .d_of = !addend || d_of[i] < 0 ? NULL : &x[d_of[i]]};
+            multiply_make(&x[i], &b->device, &b->random, 128, 64, 64, &options);
+            assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
+        }
+        device_run(&b->device, launch);
+        for (unsigned i = 0; i < LINKS; i++)
+            multiply_check(&x[i], &b->device);
+        for (unsigned i = 0; i < LINKS; i++)
+            multiply_free(&x[i]);
+        device_forget(&b->device);
+    }
+}
+
 /* B goes on while A and C change: cores have their next job before the rest of their tile is set. */
 static void one_path_goes_on(void **state)
 {
@@ -208,28 +240,26 @@ static void one_path_goes_on(void **state)
     }
 }
 
-/*
- * A column panel of B for which the memory tiles have not all the room: its beginning stays, the rest passes. One of an
- * odd number of steps is cut otherwise if it comes by columns. What follows in the launch has room.
- */
+/* A column panel of B for which the memory tiles have not all the room: its beginning stays, the rest passes. */
 static void part_of_b_passes(void **state)
 {
-    static const uint32_t depths[] = {2800, 2450};
+    static const uint32_t depths[][2] = {
+        [TW_OVERLAY_PACKED] = {3000, 40}, [TW_OVERLAY_BY_ROWS] = {2700, 60}, [TW_OVERLAY_BY_COLUMNS] = {2800, 20}};
     struct bench *b = *state;
-    struct multiply x[3];
+    struct multiply x[2];
     struct tw_overlay_launch *launch;
 
     for (unsigned order = TW_OVERLAY_PACKED; order <= TW_OVERLAY_BY_COLUMNS; order++) {
         assert_int_equal(tw_overlay_launch_begin(&launch, NULL), 0);
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 2; i++) {
             const struct multiply_options options = {
-                .flags = TW_JOB_ADD_BIAS, .order = (enum tw_overlay_order)order, .m = 32, .n = 96};
-            multiply_make(&x[i], &b->device, &b->random, 200 - 100 * (i > 0), i < 2 ? depths[i] : 64, 400, &options);
-            assert_int_equal(x[i].product.shape.passing > 0, i < 2);
+                .flags = TW_JOB_ADD_BIAS, .order = (enum tw_overlay_order)order, .m = 16, .n = 96};
+            multiply_make(&x[i], &b->device, &b->random, 100, depths[order][i], 400, &options);
+            assert_int_equal(x[i].product.shape.passing > 0, i == 0);
             assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
         }
         device_run(&b->device, launch);
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 2; i++) {
             multiply_check(&x[i], &b->device);
             multiply_free(&x[i]);
         }
@@ -278,6 +308,7 @@ int main(void)
         cmocka_unit_test(addend_in_panels),
         cmocka_unit_test(sum_of_products),
         cmocka_unit_test(chains),
+        cmocka_unit_test(same_shape),
         cmocka_unit_test(one_path_goes_on),
         cmocka_unit_test(part_of_b_passes),
         cmocka_unit_test(tall),
