@@ -50,7 +50,11 @@ INLINE void all_columns(enum tw_type type, const unsigned char *const rows[TW_PA
 {
     const size_t bytes = TW_PACK_DEPTH * (type == TW_F32 ? sizeof(float) : sizeof(uint16_t));
     size_t at = 0;
+    /* The next four columns most likely lie behind these; an address, for it may lie outside whatever is there. */
+    const size_t next = TW_PACK_WIDTH * ((uintptr_t)rows[1] - (uintptr_t)rows[0]);
     for (int64_t g = 0; g < groups; g++, at += bytes, to += stride) {
+        EACH (r, TW_PACK_WIDTH)
+            _mm_prefetch((const char *)((uintptr_t)rows[r] + at + next), _MM_HINT_T0);
         const __m256i left = pairs(high(type, rows[0] + at), high(type, rows[1] + at));
         const __m256i right = pairs(high(type, rows[2] + at), high(type, rows[3] + at));
         /* A lane of these is two of the depth. */

@@ -62,8 +62,13 @@ INLINE void all_columns(enum tw_type type, const unsigned char *const rows[TW_PA
 {
     const size_t bytes = 2 * TW_PACK_DEPTH * (type == TW_F32 ? sizeof(float) : sizeof(uint16_t));
     size_t at = 0;
-    for (int64_t g = 0; g < groups; g += 2, at += bytes, to += 2 * stride)
+    /* The next four columns most likely lie behind these; an address, for it may lie outside whatever is there. */
+    const size_t next = TW_PACK_WIDTH * ((uintptr_t)rows[1] - (uintptr_t)rows[0]);
+    for (int64_t g = 0; g < groups; g += 2, at += bytes, to += 2 * stride) {
+        EACH (r, TW_PACK_WIDTH)
+            _mm_prefetch((const char *)((uintptr_t)rows[r] + at + next), _MM_HINT_T0);
         two_tiles(type, rows, at, to, stride, past_caches);
+    }
 }
 
 static void columns(enum tw_type type, const unsigned char *const rows[TW_PACK_WIDTH], int64_t groups,
