@@ -166,6 +166,7 @@ static void narrow(struct lower *l)
 
 void lower_read(struct lower *l)
 {
+    /* The list of the order is not needed yet, and long enough. */
     struct reader r = {l, l->order};
     for (tw_id id = 0; id < l->g->n_tensors; id++) {
         l->forms[id] = form_of(l->g, id);
