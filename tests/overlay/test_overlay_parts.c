@@ -3,6 +3,7 @@
 #include "base/little_endian.h"
 #include "base/random.h"
 #include "image/xclbin.h"
+#include "overlay/area.h"
 #include "overlay/image.h"
 #include "overlay/launch.h"
 #include "overlay/layout.h"
@@ -190,6 +191,59 @@ static void wrong_products_are_refused(void **state)
     assert_int_equal(bytes_size, empty_size);
 }
 
+/* One that writes 64 rows of 64 numbers in fp32, 200 apart, from byte 4096 of argument 2 on. */
+static struct tw_overlay_product writer(void)
+{
+    struct tw_overlay_product p = {.a = {0, 0}, .b = {1, 0}, .c = {2, 4096}, .headers = {3, 0}, .d = {4, 0}};
+    const struct tw_overlay_size size = {.rows = 60, .depth = 64, .columns = 60};
+
+    assert_int_equal(tw_overlay_cut(&size, 16, 16, &p.shape, NULL), 0);
+    p.lda = p.ldb = 64;
+    p.ldc = p.ldd = 200;
+    return p;
+}
+
+static void what_is_written_is_known(void **state)
+{
+    enum { END = 4096 + 4 * (63 * 200 + 64) };
+    const struct tw_overlay_product before = writer();
+    struct tw_overlay_product p = writer();
+
+    (void)state;
+    assert_false(area_is_independent(&p, &before)); /* the same C */
+    p.c.offset = 4096 + 4 * 64;                     /* beside it */
+    assert_true(area_is_independent(&p, &before));
+    p.c.offset = 4096 + 4 * (200 - 64);
+    assert_true(area_is_independent(&p, &before));
+    p.c.offset = 4096 + 4 * (200 - 60); /* padding counts too */
+    assert_false(area_is_independent(&p, &before));
+    p.c.offset = 4096 + 4 * 60;
+    assert_false(area_is_independent(&p, &before));
+    p.c.offset = 4096 + 4 * 64;
+    p.ldc = 300; /* rows of another length may meet anywhere */
+    assert_false(area_is_independent(&p, &before));
+    p.c.offset = END;
+    assert_true(area_is_independent(&p, &before));
+    p.c.offset = END - 4;
+    assert_false(area_is_independent(&p, &before));
+    p.c = (struct tw_overlay_place){5, 4096};
+    assert_true(area_is_independent(&p, &before));
+
+    struct tw_overlay_place *const read[] = {&p.a, &p.b, &p.headers};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct tw_overlay_place place = *read[i];
+        *read[i] = (struct tw_overlay_place){2, END - 4};
+        assert_false(area_is_independent(&p, &before));
+        read[i]->offset = END;
+        assert_true(area_is_independent(&p, &before));
+        *read[i] = place;
+    }
+    p.d = before.c;
+    assert_true(area_is_independent(&p, &before)); /* it has none */
+    p.shape.size.addend = 1;
+    assert_false(area_is_independent(&p, &before));
+}
+
 /* Number (k, j) in block k / 32 of core column j / n: tiles of 8 x 4, k first. */
 static void b_is_packed_in_the_order_of_its_stream(void **state)
 {
@@ -246,13 +300,10 @@ static void headers_say_what_a_job_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(routes_are_possible),
-        cmocka_unit_test(xclbin_has_one_partition),
-        cmocka_unit_test(program_must_fit),
-        cmocka_unit_test(shapes_fit),
-        cmocka_unit_test(wrong_shapes_are_refused),
-        cmocka_unit_test(wrong_products_are_refused),
-        cmocka_unit_test(b_is_packed_in_the_order_of_its_stream),
+        cmocka_unit_test(routes_are_possible),       cmocka_unit_test(xclbin_has_one_partition),
+        cmocka_unit_test(program_must_fit),          cmocka_unit_test(shapes_fit),
+        cmocka_unit_test(wrong_shapes_are_refused),  cmocka_unit_test(wrong_products_are_refused),
+        cmocka_unit_test(what_is_written_is_known),  cmocka_unit_test(b_is_packed_in_the_order_of_its_stream),
         cmocka_unit_test(headers_say_what_a_job_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
