@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -44,6 +45,11 @@ static void exported_files_run(void **state)
     char *script = NULL, name[64];
     export(f, &script);
     assert_int_equal(folder_count(f, FOLDER_NAME), FILES);
+    for (int i = 0; i < FILES; i++) {
+        char path[3 * FOLDER_PATH];
+        snprintf(path, sizeof path, "%s/%s/%s", f->path, FOLDER_NAME, files[i]);
+        assert_int_equal(access(path, R_OK), 0);
+    }
     assert_int_equal(system(script), 0);
     size_t size;
     snprintf(name, sizeof name, "%s/c.bin", FOLDER_NAME);
