@@ -1,5 +1,6 @@
 /* Graphs on the emulated array: right results whatever happens, and every run told in the counts. */
 #include "job/array_rig.h"
+#include "job/state.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,6 +24,25 @@ static void expect_clean(const struct rig *rig)
     assert_true(c.launches > 0 && c.products_on_array >= c.launches && c.commands > 0 && c.cycles > 0);
 }
 
+/* Whatever the area holds, nothing of it may be in a result: it is filled with what is not a number. */
+static void poison(struct rig *rig)
+{
+    struct area *area = &rig->runner->area;
+    const struct window all_of_it = {.row_bytes = area->bytes, .rows = area->bytes > 0};
+    assert_int_equal(area_host_writes(area, &all_of_it, NULL), 0);
+    memset(area->data, 0xff, area->bytes);
+}
+
+static void run_twice(struct rig *rig, struct net *n)
+{
+    net_run(n, rig->runner);
+    net_check(n, rig->host);
+    poison(rig);
+    net_fill(n);
+    net_run(n, rig->runner);
+    net_check(n, rig->host);
+}
+
 static void test_random_graphs(void **state)
 {
     struct rig rig;
@@ -31,12 +51,52 @@ static void test_random_graphs(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct net n;
         net_random(&n, seed);
-        net_run(&n, rig.runner);
-        net_check(&n, rig.host);
+        run_twice(&rig, &n);
         net_free(&n);
     }
     expect_clean(&rig);
-    assert_int_equal(rig_counts(&rig).runs, SEEDS);
+    assert_int_equal(rig_counts(&rig).runs, 2 * SEEDS);
+    rig_close(&rig);
+}
+
+/*
+ * x y^T z, with sides that fill no block: both operands of a product have been written by the CPU, and B lies in
+ * columns and in rows.
+ */
+static void test_temporaries(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    net_begin(&n, 9);
+    n.in = net_bind(&n, TW_F32, 45, 37, 0);
+    const tw_id y = net_bind(&n, TW_F32, 45, 37, 0), z = net_bind(&n, TW_F32, 45, 37, 0);
+    const tw_id scores = net_temp(&n, 37, 37), soft = net_temp(&n, 37, 37), out = net_temp(&n, 45, 37);
+    tw_graph_product(n.g, scores, n.in, y, TW_NONE, (struct tw_product_options){0});
+    tw_graph_softmax(n.g, soft, scores, 1, 0, 0);
+    tw_graph_product(n.g, out, soft, z, TW_NONE, (struct tw_product_options){.b_rows = 1});
+    net_end(&n, out);
+    run_twice(&rig, &n);
+    expect_clean(&rig);
+    assert_int_equal(rig_counts(&rig).products_on_array, 2 * 2);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Products of one size, with GELU and without, have headers of their own. */
+static void test_headers(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    net_begin(&n, 10);
+    n.in = net_bind(&n, TW_F32, 64, 20, 0);
+    net_end(&n, net_linear(&n, net_linear(&n, net_linear(&n, n.in, 64, 0, 1), 64, 0, 0), 64, 0, 1));
+    run_twice(&rig, &n);
+    expect_clean(&rig);
+    net_free(&n);
     rig_close(&rig);
 }
 
@@ -129,7 +189,7 @@ static void test_small_budget(void **state)
     rig_close(&rig);
 }
 
-/* More graphs than plans are kept; all in the same memory. */
+/* More graphs than plans are kept, some of one shape and at other addresses; all in the same memory. */
 static void test_many_graphs(void **state)
 {
     struct rig rig;
@@ -137,7 +197,7 @@ static void test_many_graphs(void **state)
     (void)state;
     assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
     for (int i = 0; i < 7; i++)
-        net_simple(&n[i], 10 + (uint64_t)i, 1 + 20 * i, 16 + 9 * i);
+        net_simple(&n[i], 10 + (uint64_t)i, 1 + 20 * (i / 2), 16 + 9 * (i / 2));
     for (int i = 0; i < 14; i++) {
         net_run(&n[i % 7], rig.runner);
         net_check(&n[i % 7], rig.host);
@@ -226,7 +286,7 @@ static void test_watch(void **state)
     struct net n;
     (void)state;
     assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
-    net_random(&n, 8);
+    net_simple(&n, 8, 30, 50);
     for (int apart = 0; apart < 2; apart++) {
         struct watched w = {0};
         const struct tw_array_counts before = rig_counts(&rig);
@@ -236,6 +296,7 @@ static void test_watch(void **state)
         assert_int_equal(w.next, w.graph->n_ops);
         assert_ptr_equal(w.original, n.g);
         assert_int_equal(w.launches, after.launches - before.launches);
+        assert_int_equal(w.launches, 1 + apart);
         assert_int_equal(w.cycles, after.cycles - before.cycles);
     }
     tw_runner_watch(rig.runner, 0, NULL, NULL);
@@ -326,10 +387,11 @@ static void test_several_arrays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_no_array),       cmocka_unit_test(test_again),
-        cmocka_unit_test(test_verified_once), cmocka_unit_test(test_small_budget),   cmocka_unit_test(test_many_graphs),
-        cmocka_unit_test(test_forget),        cmocka_unit_test(test_changing_bias),  cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_several_arrays),
+        cmocka_unit_test(test_random_graphs),  cmocka_unit_test(test_temporaries), cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_no_array),       cmocka_unit_test(test_again),       cmocka_unit_test(test_verified_once),
+        cmocka_unit_test(test_small_budget),   cmocka_unit_test(test_many_graphs), cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_changing_bias),  cmocka_unit_test(test_watch),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_several_arrays),
     };
     return cmocka_run_group_tests_name("array", tests, NULL, NULL);
 }

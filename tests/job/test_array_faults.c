@@ -180,6 +180,51 @@ static void test_removed(void **state)
     rig_close(&rig);
 }
 
+/* After two hangs in a row there is a new context, on which all goes on. */
+static void test_new_context(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_BARE), 0);
+    net_simple(&n, 9, 20, 40);
+    run(&rig, &n);
+    for (uint64_t i = 1; i <= 2; i++) {
+        machine_hang(&rig.machine);
+        run(&rig, &n);
+        assert_int_equal(rig_counts(&rig).fallbacks, i);
+        assert_int_equal(rig_counts(&rig).contexts, i);
+    }
+    const uint64_t launches = rig_counts(&rig).launches;
+    run(&rig, &n);
+    assert_true(rig_counts(&rig).launches > launches);
+    assert_int_equal(rig_counts(&rig).fallbacks, 2);
+    assert_int_equal(rig.warnings, 1);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Failures count only in a row. */
+static void test_now_and_then(void **state)
+{
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_BARE), 0);
+    net_simple(&n, 10, 20, 40);
+    for (uint64_t i = 1; i <= 4; i++) {
+        machine_hang(&rig.machine);
+        run(&rig, &n);
+        assert_int_equal(rig_counts(&rig).fallbacks, i);
+        run(&rig, &n);
+        assert_int_equal(rig_counts(&rig).fallbacks, i);
+    }
+    assert_int_equal(rig_counts(&rig).contexts, 1);
+    assert_int_equal(rig.warnings, 1);
+    net_free(&n);
+    rig_close(&rig);
+}
+
 /* ---- Threads: one command hangs, and takes those with it that are queued behind it */
 
 struct worker {
@@ -244,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_flipped_bit),     cmocka_unit_test(test_refused_context),
         cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_always_hanging),
         cmocka_unit_test(test_lost_after_hang), cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_new_context),     cmocka_unit_test(test_now_and_then),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests_name("array_faults", tests, NULL, NULL);
