@@ -42,11 +42,13 @@ enum {
 };
 
 /*
- * Sums in fp32 come far closer to float64 than the first, and a single wrong number does not. What is rounded to bf16,
+ * Sums of up to 4096 products in fp32 come far closer to float64 than the first, and a single wrong number does not;
+ * squares of differences grow with the length of sums. What is rounded to bf16,
  * or goes through GELU, comes closer than the second; in a chain such differences add up.
  */
 #define NMSE_OF_SUMS 1e-10
 #define NMSE_OF_BF16 1e-5
+enum { SUMMANDS = 4096 };
 
 struct request {
     struct tw_gemm gemm;
@@ -198,7 +200,8 @@ static int multiply(const struct request *r, struct tw_gemm_data *data, struct o
 static int judge(const struct request *r, const struct outcome *o, struct tw_error *err)
 {
     const int is_sum = !r->gemm.gelu && !r->gemm.out_bf16 && r->gemm.chain == 1;
-    const double limit = is_sum ? NMSE_OF_SUMS : NMSE_OF_BF16 * r->gemm.chain;
+    const double length = r->gemm.depth > SUMMANDS ? (double)r->gemm.depth / SUMMANDS : 1;
+    const double limit = is_sum ? NMSE_OF_SUMS * length : NMSE_OF_BF16 * r->gemm.chain;
     if (!r->check || o->proof.nmse <= limit)
         return TW_OK;
     return tw_fail(err, TW_E_DEVICE, "the result is wrong: its nmse against float64 is %.3g, and %.0e is allowed",

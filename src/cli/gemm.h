@@ -52,8 +52,8 @@ struct tw_gemm_figures {
 };
 
 /*
- * Computes C on the NPU. Fails as devices do, and with TW_E_DEVICE when the NPU did not compute all of it, so that
- * figures would say nothing.
+ * Computes C on the NPU. Fails as devices do, with TW_E_LIMIT for a product that the NPU does not take, and with
+ * TW_E_DEVICE when a launch failed, so that figures would say nothing.
  */
 int tw_gemm_run(const struct tw_gemm *g, struct tw_gemm_data *data, struct tw_gemm_figures *figures,
                 struct tw_error *err);

@@ -85,12 +85,16 @@ static void tear_down(struct work *w)
 
 static int check_place(const struct tw_gemm *g, const struct tw_array_counts *c, struct tw_error *err)
 {
-    if (c->fallbacks == 0 && c->products_on_array == (uint64_t)g->chain)
-        return TW_OK;
-    return tw_fail(err, TW_E_DEVICE,
-                   "the NPU computed %llu of %d products, and the processor the others, so that there is nothing to "
-                   "measure",
-                   (unsigned long long)c->products_on_array, g->chain);
+    if (c->fallbacks > 0)
+        return tw_fail(err, TW_E_DEVICE,
+                       "the NPU computed %llu of %d products, and the processor the others, so that there is nothing "
+                       "to measure",
+                       (unsigned long long)c->products_on_array, g->chain);
+    if (c->products_on_array < (uint64_t)g->chain)
+        return tw_fail(err, TW_E_LIMIT,
+                       "%d x %d x %d is too large for one product on the NPU; rows have to be shorter than 4 MiB",
+                       g->rows, g->depth, g->columns);
+    return TW_OK;
 }
 
 int tw_gemm_run(const struct tw_gemm *g, struct tw_gemm_data *data, struct tw_gemm_figures *figures,

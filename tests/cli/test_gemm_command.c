@@ -163,6 +163,7 @@ static void usage_errors(void **state)
 static void failures(void **state)
 {
     assert_refused(RUN(*state, "1000000", "1000000", "1000000", "--device", "emu"), 1, "more memory than this machine");
+    assert_refused(RUN(*state, "1", "1", "1048576", "--device", "emu"), 1, "too large for one product on the NPU");
     if (access("/sys/class/accel", F_OK) != 0)
         assert_refused(RUN(*state, "1", "1", "1", "--device", "npu"), 1, "no NPU");
     setenv("TILEWRIGHT_EMU_FAULT", "context:1", 1);

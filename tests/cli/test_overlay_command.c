@@ -20,8 +20,12 @@ static const struct streams caught = {NULL, NULL};
 static const char *const files[] = {"overlay.xclbin", "product.insts", "a.bin", "b.bin", "headers.bin", "expected.bin"};
 enum { FILES = sizeof files / sizeof files[0] };
 
-/* Exports, and leaves the two lines in *script, in which "tilewright" is the built program. */
-static void export(const struct folder *f, char **script)
+/* What "tilewright emu run" means in the lines: what it says, or the same through the emulated kernel driver. */
+#define AS_PRINTED "\"$TILEWRIGHT_BIN\" \"$@\""
+#define BY_THE_DRIVER "shift 2; \"$TILEWRIGHT_BIN\" run --device emu \"$@\""
+
+/* Exports, and leaves the two lines in *script, with what "tilewright" does there. */
+static void export(const struct folder *f, const char *meaning, char **script)
 {
     char folder[2 * FOLDER_PATH];
     folder_path(f, FOLDER_NAME, folder);
@@ -33,9 +37,9 @@ static void export(const struct folder *f, char **script)
     assert_non_null(second);
     assert_int_equal(strncmp(r.out, "tilewright emu run ", 19), 0);
     assert_int_equal(strncmp(second, "\ncmp ", 5), 0);
-    size_t size = strlen(r.out) + 100;
+    size_t size = strlen(r.out) + strlen(meaning) + 100;
     *script = malloc(size);
-    snprintf(*script, size, "exec >/dev/null 2>&1\ntilewright() { \"$TILEWRIGHT_BIN\" \"$@\"; }\nset -e\n%s", r.out);
+    snprintf(*script, size, "exec >/dev/null 2>&1\ntilewright() { %s; }\nset -e\n%s", meaning, r.out);
     program_release(&r);
 }
 
@@ -43,7 +47,7 @@ static void exported_files_run(void **state)
 {
     const struct folder *f = *state;
     char *script = NULL, name[64];
-    export(f, &script);
+    export(f, AS_PRINTED, &script);
     assert_int_equal(folder_count(f, FOLDER_NAME), FILES);
     for (int i = 0; i < FILES; i++) {
         char path[3 * FOLDER_PATH];
@@ -65,13 +69,21 @@ static void exported_files_run(void **state)
     free(script);
 }
 
+static void the_driver_runs_them_too(void **state)
+{
+    char *script = NULL;
+    export(*state, BY_THE_DRIVER, &script);
+    assert_int_equal(system(script), 0);
+    free(script);
+}
+
 /* The comparison is one: with another number in A it fails. */
 static void other_input_differs(void **state)
 {
     const struct folder *f = *state;
     char *script = NULL;
     size_t size;
-    export(f, &script);
+    export(f, AS_PRINTED, &script);
     char *a = folder_get(f, FOLDER_NAME "/a.bin", &size);
     assert_non_null(a);
     a[1] ^= 0x40;
@@ -86,10 +98,10 @@ static void again(void **state)
 {
     const struct folder *f = *state;
     char *first = NULL, *second = NULL;
-    export(f, &first);
+    export(f, AS_PRINTED, &first);
     folder_put(f, FOLDER_NAME "/product.insts", "x", 1);
     folder_put(f, FOLDER_NAME "/mine", "x", 1);
-    export(f, &second);
+    export(f, AS_PRINTED, &second);
     assert_string_equal(first, second);
     assert_int_equal(folder_count(f, FOLDER_NAME), FILES + 1);
     assert_int_equal(system(second), 0);
@@ -129,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(exported_files_run, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(the_driver_runs_them_too, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(other_input_differs, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(again, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(refusals, folder_set_up, folder_tear_down),
