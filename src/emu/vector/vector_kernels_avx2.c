@@ -2,6 +2,7 @@
 #include "fast_sum.h"
 #include "loops.h"
 #include "tables.h"
+#include "wide_sum.h"
 
 #include <immintrin.h>
 
@@ -154,7 +155,7 @@ static unsigned bf16_matrix(const void *acc1, const void *acc2, const void *a, c
     struct factor_b f = prepare_b(b);
     int low = f.special ? -1 : two_rows(acc1, acc2, a, &f, out);
     int high = low < 0 ? -1 : two_rows(half_of(acc1, 1), half_of(acc2, 1), half_of(a, 1), &f, (__m256i *)out + 1);
-    return high < 0 ? tw_plain_bf16_matrix(acc1, acc2, a, b, out) : (unsigned)(low | high);
+    return high < 0 ? wide_bf16_matrix(acc1, acc2, a, b, out) : (unsigned)(low | high);
 }
 
 static inline __m256i words(const void *from)
@@ -184,7 +185,7 @@ static unsigned bf16_elements(const void *acc1, const void *acc2, const void *a,
 {
     int low = eight_elements(acc1, acc2, a, b, 0, out);
     int high = low < 0 ? -1 : eight_elements(half_of(acc1, 1), half_of(acc2, 1), a, b, 1, (__m256i *)out + 1);
-    return high < 0 ? tw_plain_bf16_elements(acc1, acc2, a, b, out) : (unsigned)(low | high);
+    return high < 0 ? wide_bf16_elements(acc1, acc2, a, b, out) : (unsigned)(low | high);
 }
 
 static inline int eight_sums(const void *acc1, const void *acc2, void *out)
@@ -200,7 +201,7 @@ static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
 {
     int low = eight_sums(acc1, acc2, out);
     int high = low < 0 ? -1 : eight_sums(half_of(acc1, 1), half_of(acc2, 1), (__m256i *)out + 1);
-    return high < 0 ? tw_plain_fp32_add(acc1, acc2, out) : (unsigned)(low | high);
+    return high < 0 ? wide_fp32_add(acc1, acc2, out) : (unsigned)(low | high);
 }
 
 /* ---- integers */

@@ -1,6 +1,7 @@
 /* AVX-512 (F, BW, VL, DQ). */
 #include "loops.h"
 #include "tables.h"
+#include "wide_sum.h"
 
 #include <immintrin.h>
 
@@ -173,7 +174,7 @@ static inline __attribute__((always_inline)) unsigned matrix(const void *acc1, c
     largest = _mm512_max_epi16(largest, _mm512_setzero_si512());
     __m512i exponent = larger_accumulator(k, pair_exponents(k, largest), c1, acc2);
     if (!in_range(k, exponent) || has_nan_or_infinity(k, ea, eb))
-        return tw_plain_bf16_matrix(acc1, acc2, a, b, out);
+        return wide_bf16_matrix(acc1, acc2, a, b, out);
     keep_in_memory(&f);
     __m512 scale = scale_of(k, exponent), a0 = even_floats(x), a1 = odd_floats(k, x);
     __m512i sum = _mm512_add_epi32(_mm512_add_epi32(PAIR_OF_PRODUCTS(0), PAIR_OF_PRODUCTS(1)),
@@ -196,7 +197,7 @@ static unsigned bf16_elements(const void *acc1, const void *acc2, const void *a,
     __m512i exponent = _mm512_add_epi32(_mm512_cvtepi16_epi32(both), _mm512_set1_epi32(k->one));
     exponent = larger_accumulator(k, _mm512_max_epi32(exponent, _mm512_setzero_si512()), c1, acc2);
     if (!in_range(k, exponent) || has_nan_or_infinity(k, ea, eb))
-        return tw_plain_bf16_elements(acc1, acc2, a, b, out);
+        return wide_bf16_elements(acc1, acc2, a, b, out);
     __m512 x0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(x)));
     __m512 x1 = even_floats(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1)));
     __m512 y0 = even_floats(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(y)));
@@ -211,7 +212,7 @@ static unsigned fp32_add(const void *acc1, const void *acc2, void *out)
     const struct constants *k = load_constants();
     __m512i c1 = _mm512_loadu_si512(acc1), exponent = larger_accumulator(k, _mm512_setzero_si512(), c1, acc2);
     if (!in_range(k, exponent))
-        return tw_plain_fp32_add(acc1, acc2, out);
+        return wide_fp32_add(acc1, acc2, out);
     __m512 scale = scale_of(k, exponent);
     return finish(k, add_accumulators(_mm512_setzero_si512(), c1, acc2, scale), scale, out);
 }
