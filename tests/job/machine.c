@@ -54,3 +54,8 @@ void machine_hang(struct machine *m)
 {
     tw_emu_driver_event(m->driver, TW_EMU_HANG);
 }
+
+void machine_suspend(struct machine *m)
+{
+    tw_emu_driver_event(m->driver, TW_EMU_SUSPEND);
+}

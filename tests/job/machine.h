@@ -24,5 +24,7 @@ void machine_destroy(struct machine *machine);
 void machine_remove(struct machine *machine);
 /* The next command never ends. */
 void machine_hang(struct machine *machine);
+/* Asleep and awake again: what was in the array is lost. */
+void machine_suspend(struct machine *machine);
 
 #endif
