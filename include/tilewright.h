@@ -386,7 +386,7 @@ struct tw_engine_counts {
     uint64_t launches;                        /* on the NPU */
     uint64_t products_on_npu;                 /* matrices */
     uint64_t products_on_host;                /* operations */
-    uint64_t fallbacks;                       /* launches that failed, so that the processor computed their products */
+    uint64_t fallbacks;                       /* launches, or graphs, that failed and were left to the processor */
     uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
     uint64_t cycles, read_bytes, write_bytes; /* of the NPU, modelled by the emulator; 0 on silicon */
 };

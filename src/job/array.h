@@ -54,7 +54,7 @@ struct tw_array_counts {
     uint64_t products_on_array;               /* matrices whose results were taken */
     uint64_t products_on_host;                /* operations */
     uint64_t operations_on_host;              /* all of them, products too */
-    uint64_t fallbacks;                       /* launches that failed and were computed by the CPU */
+    uint64_t fallbacks;                       /* launches, or graphs, that failed and were computed by the CPU */
     uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
     uint64_t weights_packed, weights_evicted; /* entries, of all runners of the array */
     uint64_t cycles, read_bytes, write_bytes; /* modelled; 0 on silicon */

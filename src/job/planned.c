@@ -86,6 +86,7 @@ static void make_plan(struct tw_runner *r, const struct tw_graph *g, struct plan
     if (code == 0)
         return;
     p->is_for_host = 1;
+    r->counts.fallbacks++;
     array_failed(r->array, 0, &why);
 }
 

@@ -13,7 +13,7 @@ struct planned {
     int apart;
     struct tw_plan *plan;    /* NULL: it cannot be planned */
     struct launch *launches; /* one for each step; of a step for the CPU, count 0 */
-    int is_for_host;         /* nothing of it is for the array, or there is no memory for that */
+    int is_for_host;         /* nothing of it is for the array, or it cannot be planned */
 };
 
 /*

@@ -101,6 +101,7 @@ static int prepare(struct run *run, struct launch *l, struct tw_error *err)
     int code = launch_prepare(run->runner, l, err);
     if (code != TW_E_HEAP && code != TW_E_MEMORY)
         return code;
+    launch_release(run->runner, l); /* what it holds already it would hold twice */
     planned_drop_others(run->runner, run->planned);
     return launch_prepare(run->runner, l, err);
 }
@@ -164,25 +165,25 @@ static int run_plan(struct run *run, struct tw_error *err)
     return code;
 }
 
-/* Without room for the temporaries the plan is not tried again. */
-static void reserve(struct tw_runner *r, struct planned *planned)
+/* All of a graph when there is no room for its temporaries; at the next run there may be. */
+static int fall_back(struct tw_runner *r, const struct tw_graph *g, const struct tw_error *why, struct tw_error *err)
 {
-    struct tw_error why = {0};
-    if (planned->is_for_host || area_reserve(&r->area, r->array->device, planned->plan->graph->work_bytes, &why) == 0)
-        return;
-    planned->is_for_host = 1;
-    array_failed(r->array, 0, &why);
+    r->counts.fallbacks++;
+    array_failed(r->array, 0, why);
+    return run_on_host(r, g, err);
 }
 
 static int run_with_array(struct tw_runner *r, const struct tw_graph *g, struct tw_error *err)
 {
     struct planned *planned = NULL;
+    struct tw_error why = {0};
     int code = planned_find(r, g, &planned, err);
     if (code < 0)
         return code;
-    reserve(r, planned);
     if (planned->is_for_host)
         return run_on_host(r, g, err);
+    if (area_reserve(&r->area, r->array->device, planned->plan->graph->work_bytes, &why) < 0)
+        return fall_back(r, g, &why, err);
     struct run run = {.runner = r, .planned = planned, .original = g, .verify = array_must_verify(r->array)};
     return run_plan(&run, err);
 }
