@@ -135,20 +135,18 @@ static int check_bound(struct tw_graph *g)
     return TW_OK;
 }
 
-/* Stretches the lives of temporaries as tw_graph_hold and tw_graph_hold_from want it. */
+/* Stretches the lives of temporaries as tw_graph_hold wants it. */
 static int apply_holds(struct tw_graph *g)
 {
     for (tw_id id = 0; id < g->n_tensors; id++) {
         struct tw_tensor *t = &g->tensors[id];
         if (t->storage != TW_TEMP || t->first_use < 0)
             continue;
-        int32_t from = t->hold_from < t->first_use ? t->hold_from : t->first_use;
-        int32_t last = t->hold > t->last_use ? t->hold : t->last_use;
-        if (last >= g->n_ops || (t->hold_from != INT32_MAX && t->hold_from >= g->n_ops))
-            return tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' is held at operation %d, but there are only %d",
-                                   t->name, last >= g->n_ops ? last : t->hold_from, g->n_ops);
-        t->first_use = from;
-        t->last_use = last;
+        if (t->hold >= g->n_ops)
+            return tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' is held until operation %d, but there are only %d",
+                                   t->name, t->hold, g->n_ops);
+        if (t->hold > t->last_use)
+            t->last_use = t->hold;
     }
     return TW_OK;
 }

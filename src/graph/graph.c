@@ -107,7 +107,6 @@ static tw_id append(struct tw_graph *g, const struct tw_tensor *t)
     tw_id id = g->n_tensors++;
     g->tensors[id] = *t;
     g->tensors[id].first_use = g->tensors[id].last_use = -1;
-    g->tensors[id].hold_from = INT32_MAX;
     g->tensors[id].hold = -1;
     if (t->storage != TW_VIEW)
         g->tensors[id].base = id;
@@ -257,35 +256,19 @@ tw_id tw_graph_view(struct tw_graph *g, tw_id of, int64_t cols, int64_t rows, in
     return code == TW_OK ? append(g, &t) : code;
 }
 
-/* The tensor whose memory is to be held, or NULL and the failure kept. */
-static struct tw_tensor *to_hold(struct tw_graph *g, tw_id id, int32_t op)
-{
-    if (!tw_graph_is_tensor(g, id))
-        tw_graph_refuse(g, id < 0 ? id : TW_E_ARGUMENT, "tensor number %d, to be held, is not in the graph", id);
-    else if (g->finished)
-        tw_graph_refuse(g, TW_E_STATE, "tensor '%s' was to be held after the graph was finished", g->tensors[id].name);
-    else if (op < 0)
-        tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' cannot be held at operation %d", g->tensors[id].name, op);
-    return g->failure.code == TW_OK ? &g->tensors[g->tensors[id].base] : NULL;
-}
-
 int tw_graph_hold(struct tw_graph *g, tw_id id, int32_t op)
 {
-    struct tw_tensor *t = to_hold(g, id, op);
-    if (t == NULL)
-        return g->failure.code;
-    if (op > t->hold)
-        t->hold = op;
-    return TW_OK;
-}
-
-int tw_graph_hold_from(struct tw_graph *g, tw_id id, int32_t op)
-{
-    struct tw_tensor *t = to_hold(g, id, op);
-    if (t == NULL)
-        return g->failure.code;
-    if (op < t->hold_from)
-        t->hold_from = op;
+    if (!tw_graph_is_tensor(g, id))
+        return tw_graph_refuse(g, id < 0 ? id : TW_E_ARGUMENT, "tensor number %d, to be held, is not in the graph", id);
+    if (g->finished)
+        return tw_graph_refuse(g, TW_E_STATE, "tensor '%s' was to be held after the graph was finished",
+                               g->tensors[id].name);
+    if (op < 0)
+        return tw_graph_refuse(g, TW_E_ARGUMENT, "tensor '%s' cannot be held until operation %d", g->tensors[id].name,
+                               op);
+    struct tw_tensor *base = &g->tensors[g->tensors[id].base];
+    if (op > base->hold)
+        base->hold = op;
     return TW_OK;
 }
 

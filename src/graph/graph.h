@@ -33,7 +33,7 @@ struct tw_tensor {
     size_t bytes;                /* bound and temporary tensors: size of the memory */
     size_t place;                /* temporary tensors, after finish: offset in the executor's work area */
     int32_t first_use, last_use; /* operation numbers, after finish, stretched by holds; -1 when unused */
-    int32_t hold_from, hold;     /* temporary tensors: set by tw_graph_hold_from and tw_graph_hold */
+    int32_t hold;                /* temporary tensors: set by tw_graph_hold */
     char name[40];
 };
 
@@ -82,13 +82,12 @@ struct tw_graph {
 };
 
 /*
- * Keep the memory of temporary id (of its base, when it is a view) to itself for longer than its uses need, for
- * executors that run several operations as one: until operation `op` has run, or already when operation `op` begins.
- * op may be any operation that is in the list when it is finished; several holds add up. What is never used takes no
- * memory all the same, and bound memory is nobody else's anyway. Return TW_OK, or a code that tw_graph_finish reports.
+ * Keeps the memory of temporary id (of its base, when it is a view) to itself for longer than its uses need, for
+ * executors that run several operations as one: until operation `op` has run. op may be any operation that is in the
+ * list when it is finished; of several holds the longest counts. What is never used takes no memory all the same, and
+ * bound memory is nobody else's anyway. Returns TW_OK, or a code that tw_graph_finish reports.
  */
 int tw_graph_hold(struct tw_graph *g, tw_id id, int32_t op);
-int tw_graph_hold_from(struct tw_graph *g, tw_id id, int32_t op);
 
 /* One line an operation with shapes, types, places and strides: for people and tests. */
 void tw_graph_print(const struct tw_graph *g, FILE *to);

@@ -1,8 +1,8 @@
 /*
  * Where temporary tensors lie: largest first, each into the smallest gap that the tensors alive at the same time leave.
  *
- * Temporaries are ranked by the operation at which their life begins (several may begin at one, when they are held),
- * and here their ranks name them: those that begin at or before an operation are the first so many ranks.
+ * Temporaries are ranked by the operation at which their life begins, and here their ranks name them: those that begin
+ * at or before an operation are the first so many ranks.
  */
 #include "graph/graph.h"
 

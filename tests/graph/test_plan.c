@@ -47,7 +47,6 @@ static int life(const struct tw_graph *g, tw_id id, int32_t *first, int32_t *las
     }
     if (*first < 0)
         return 0;
-    *first = g->tensors[id].hold_from < *first ? g->tensors[id].hold_from : *first;
     *last = g->tensors[id].hold > *last ? g->tensors[id].hold : *last;
     return 1;
 }
@@ -211,7 +210,7 @@ static void random_graphs_do_not_collide(void **state)
     assert_true(planned <= needed + needed / 5);
 }
 
-/* Groups of operations that an executor runs as one, and single holds anywhere: many lives begin at one operation. */
+/* Groups of operations that an executor runs as one: many lives end at one operation. */
 static void random_holds(struct tw_graph *g, struct tw_random *r)
 {
     int group = (int)tw_random_range(r, 1, 12);
@@ -220,8 +219,6 @@ static void random_holds(struct tw_graph *g, struct tw_random *r)
         int32_t end = at + group <= g->n_ops ? at + group - 1 : g->n_ops - 1;
         if (tw_random_range(r, 0, 2) == 0)
             assert_int_equal(tw_graph_hold(g, id, end), TW_OK);
-        if (tw_random_range(r, 0, 2) == 0)
-            assert_int_equal(tw_graph_hold_from(g, id, at), TW_OK);
     }
 }
 
@@ -239,7 +236,7 @@ static void held_temporaries_do_not_collide(void **state)
     }
 }
 
-/* A chain of copies: with all held from the first to the last operation nothing is shared. */
+/* A chain of copies: with all held to the last operation nothing is shared. */
 static void holding_keeps_memory_apart(void **state)
 {
     struct tw_graph *g = *state;
@@ -252,11 +249,8 @@ static void holding_keeps_memory_apart(void **state)
     tw_id view = tw_graph_view(g, t[3], 10, 1, 1, 40, 0, 0);
     for (int i = 0; i < 20; i++)
         assert_int_equal(tw_graph_hold(g, i == 3 ? view : t[i], 19), TW_OK);
-    for (int i = 0; i < 20; i++)
-        assert_int_equal(tw_graph_hold_from(g, i == 3 ? view : t[i], 0), TW_OK);
     /* Later holds never shorten earlier ones, and what is not used or not temporary takes nothing. */
     assert_int_equal(tw_graph_hold(g, t[0], 2), TW_OK);
-    assert_int_equal(tw_graph_hold_from(g, t[19], 7), TW_OK);
     assert_int_equal(tw_graph_hold(g, unused, 19), TW_OK);
     assert_int_equal(tw_graph_hold(g, x, 19), TW_OK);
     assert_int_equal(tw_graph_finish(g, NULL), TW_OK);
@@ -267,19 +261,17 @@ static void holding_keeps_memory_apart(void **state)
 static void holds_at_no_operation(void **state)
 {
     struct tw_graph *g = *state;
-    for (int which = 0; which < 6; which++) {
+    for (int which = 0; which < 4; which++) {
         struct tw_error err = {0};
         tw_graph_reset(g);
         tw_id x = tw_graph_constant(g, "x", TW_F32, 8, 1, 1, memory), t = tw_graph_temp(g, "t", TW_F32, 8, 1, 1);
         tw_graph_gelu(g, t, x);
         int code = which == 0   ? tw_graph_hold(g, t, 1)
-                   : which == 1 ? tw_graph_hold_from(g, t, 1)
-                   : which == 2 ? tw_graph_hold(g, t, -1)
-                   : which == 3 ? tw_graph_hold_from(g, t, -1)
-                   : which == 4 ? tw_graph_hold(g, t + 1, 0)
-                                : tw_graph_hold_from(g, TW_E_LIMIT, 0);
-        int want = which == 5 ? TW_E_LIMIT : TW_E_ARGUMENT;
-        assert_int_equal(code, which < 2 ? TW_OK : want);
+                   : which == 1 ? tw_graph_hold(g, t, -1)
+                   : which == 2 ? tw_graph_hold(g, t + 1, 0)
+                                : tw_graph_hold(g, TW_E_LIMIT, 0);
+        int want = which == 3 ? TW_E_LIMIT : TW_E_ARGUMENT;
+        assert_int_equal(code, which == 0 ? TW_OK : want);
         assert_int_equal(tw_graph_finish(g, &err), want);
         assert_non_null(strstr(err.text, "held"));
     }
