@@ -72,7 +72,7 @@ static int put_all(const char *folder, const struct tw_sample_product *s, struct
 static void print_word(const char *prefix, const char *folder, const char *name)
 {
     fputs(" '", stdout);
-    fputs(prefix, stdout);
+    fputs(prefix[0] == '\0' && folder[0] == '-' ? "./" : prefix, stdout); /* no option */
     for (const char *c = folder; *c != '\0'; c++)
         if (*c == '\'')
             fputs("'\\''", stdout);

@@ -93,6 +93,18 @@ static void other_input_differs(void **state)
     free(script);
 }
 
+/* Files in a folder that looks like an option are none to the commands of the lines. */
+static void folder_like_an_option(void **state)
+{
+    const struct folder *f = *state;
+    char script[3 * FOLDER_PATH];
+    snprintf(script, sizeof script,
+             "exec >/dev/null 2>&1\nset -e\ncd '%s'\n\"$TILEWRIGHT_BIN\" overlay --export -x >lines\n"
+             "tilewright() { " AS_PRINTED "; }\n. ./lines",
+             f->path);
+    assert_int_equal(system(script), 0);
+}
+
 /* A second export replaces the files; nothing else is touched. */
 static void again(void **state)
 {
@@ -143,6 +155,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(exported_files_run, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(the_driver_runs_them_too, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(other_input_differs, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(folder_like_an_option, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(again, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(refusals, folder_set_up, folder_tear_down),
     };
