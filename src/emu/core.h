@@ -21,6 +21,10 @@ struct tw_vector_kernels;
 enum tw_core_window { TW_WINDOW_SOUTH, TW_WINDOW_WEST, TW_WINDOW_NORTH, TW_WINDOW_OWN, TW_WINDOWS };
 
 enum { TW_BANK_CYCLES = 4096 };
+/* Banks that a cycle used, a bit for each, and the low half of the cycle. */
+struct tw_bank_note {
+    uint32_t banks, cycle;
+};
 
 struct tw_core_options {
     const struct tw_vector_kernels *kernels; /* NULL: the fastest that this processor runs */
@@ -37,10 +41,9 @@ struct tw_core_options {
     uint8_t *windows[TW_WINDOWS];
     /*
      * TW_BANK_CYCLES places, or NULL: what banks of memory each cycle used, in the place of the cycle modulo their
-     * number: the low half of the cycle above, below the banks, eight for each window. Cycles that used none leave
-     * what is there.
+     * number, eight banks for each window. Cycles that used none leave what is there.
      */
-    uint64_t *banks;
+    struct tw_bank_note *banks;
 };
 
 /* Why tw_core_run returned. */

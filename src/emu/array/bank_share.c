@@ -6,8 +6,7 @@ enum {
     GRANULE_WORDS = 4,  /* 128 bits */
     LOGICAL_SHIFT = 10, /* in those: 4 banks of 16 KiB, each two physical ones that take turns */
     BANKS_OF_WINDOW = 8,
-    BANKS_MASK = 0xff,
-    CYCLE_SHIFT = 32
+    BANKS_MASK = 0xff
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -16,11 +15,11 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Notes a bank for a cycle. */
-static void note(uint64_t *ring, uint64_t cycle, unsigned bank)
+static void note(struct tw_bank_note *ring, uint64_t cycle, unsigned bank)
 {
-    uint64_t *place = &ring[cycle % TW_BANK_CYCLES];
-    uint64_t others = (uint32_t)(*place >> CYCLE_SHIFT) == (uint32_t)cycle ? (uint32_t)*place : 0;
-    *place = cycle << CYCLE_SHIFT | others | UINT64_C(1) << bank;
+    struct tw_bank_note *place = &ring[cycle % TW_BANK_CYCLES];
+    uint32_t others = place->cycle == (uint32_t)cycle ? place->banks : 0;
+    *place = (struct tw_bank_note){others | 1u << bank, (uint32_t)cycle};
 }
 
 void tw_bank_use(struct tw_bank_share *share, uint64_t address, uint32_t n, const uint64_t *cycles, uint64_t *granule)
@@ -35,22 +34,33 @@ void tw_bank_use(struct tw_bank_share *share, uint64_t address, uint32_t n, cons
 }
 
 /*
- * Cycles in which the core used a bank of a window and DMA used the same one. *used: all that the core has noted in
- * places of these cycles, of whatever cycle it is.
+ * Cycles from one on, between which the rings do not end, in which the core used a bank of a window and DMA used the
+ * same one. *used gets all that the core has noted in places of these cycles, of whatever cycle it is.
  */
+static uint32_t conflicts_between(const struct tw_bank_note *core, const struct tw_bank_note *dma, unsigned window,
+                                  uint32_t first, uint32_t cycles, uint32_t *used)
+{
+    uint32_t n = 0, all = 0;
+    for (uint32_t i = 0; i < cycles; i++) {
+        uint32_t both = core[i].banks >> window * BANKS_OF_WINDOW & dma[i].banks & BANKS_MASK;
+        uint32_t other_time = (core[i].cycle ^ (first + i)) | (dma[i].cycle ^ (first + i));
+        n += (other_time == 0) & (both != 0);
+        all |= core[i].banks;
+    }
+    *used |= all;
+    return n;
+}
+
 static uint64_t conflicts_in(const struct tw_bank_share *own, const struct tw_bank_share *other, unsigned window,
                              uint64_t from, uint64_t to, uint32_t *used)
 {
     uint64_t n = 0;
-    uint32_t all = 0;
-    for (uint64_t cycle = from; cycle < to; cycle++) {
-        uint64_t core = own->core[cycle % TW_BANK_CYCLES], dma = other->dma[cycle % TW_BANK_CYCLES];
-        uint64_t other_time = ((core >> CYCLE_SHIFT) ^ (uint32_t)cycle) | ((dma >> CYCLE_SHIFT) ^ (uint32_t)cycle);
-        uint32_t both = (uint32_t)core >> window * BANKS_OF_WINDOW & (uint32_t)dma & BANKS_MASK;
-        n += (other_time == 0) & (both != 0);
-        all |= (uint32_t)core;
+    while (from < to) {
+        uint64_t place = from % TW_BANK_CYCLES, part = TW_BANK_CYCLES - place;
+        part = part < to - from ? part : to - from;
+        n += conflicts_between(own->core + place, other->dma + place, window, (uint32_t)from, (uint32_t)part, used);
+        from += part;
     }
-    *used = all;
     return n;
 }
 
@@ -58,11 +68,11 @@ static uint64_t conflicts_in(const struct tw_bank_share *own, const struct tw_ba
 static uint64_t conflicts_of(const struct tw_bank_share *own, struct tw_bank_share *const others[TW_WINDOWS],
                              uint64_t from, uint64_t to)
 {
-    uint32_t used = 0, unused;
+    uint32_t used = 0, others_used = 0;
     uint64_t n = conflicts_in(own, own, TW_WINDOW_OWN, from, to, &used);
     for (unsigned w = 0; w < TW_WINDOWS; w++)
         if (w != TW_WINDOW_OWN && others[w] != NULL && (used >> w * BANKS_OF_WINDOW & BANKS_MASK) != 0)
-            n += conflicts_in(own, others[w], w, from, to, &unused);
+            n += conflicts_in(own, others[w], w, from, to, &others_used);
     return n;
 }
 

@@ -13,10 +13,10 @@ struct tw_array;
 struct tw_tile;
 
 struct tw_bank_share {
-    uint64_t core[TW_BANK_CYCLES]; /* what the tile's core used; see tw_core_options */
-    uint64_t dma[TW_BANK_CYCLES];  /* what DMA used of the tile's memory, in the same form: eight banks */
-    uint64_t compared;             /* up to this cycle the core's accesses have been */
-    uint64_t conflicts, paid;      /* of the core: with all DMA; of these, whose cycles it has paid */
+    struct tw_bank_note core[TW_BANK_CYCLES]; /* what the tile's core used; see tw_core_options */
+    struct tw_bank_note dma[TW_BANK_CYCLES];  /* what DMA used of the tile's memory, in the same form: eight banks */
+    uint64_t compared;                        /* up to this cycle the core's accesses have been */
+    uint64_t conflicts, paid;                 /* of the core: with all DMA; of these, whose cycles it has paid */
 };
 
 /*

@@ -139,7 +139,7 @@ static void note_far(struct tw_core *c)
 static inline void next_tick(struct tw_core *c)
 {
     if (c->banks != 0 && c->bank_notes != NULL)
-        c->bank_notes[c->clock % TW_BANK_CYCLES] = c->clock << 32 | c->banks;
+        c->bank_notes[c->clock % TW_BANK_CYCLES] = (struct tw_bank_note){c->banks, (uint32_t)c->clock};
     c->asked = 0;
     if (c->far >> CORE_WINDOW_SHIFT != 0)
         note_far(c);

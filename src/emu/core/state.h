@@ -67,7 +67,7 @@ struct tw_core {
     uint64_t far_tick;    /* the last tick that had one */
     uint8_t stays_near;   /* stops behind such a tick, before its access: */
     uint8_t halts;        /* it is to stop */
-    uint64_t *bank_notes; /* tw_core_options.banks */
+    struct tw_bank_note *bank_notes; /* tw_core_options.banks */
     uint32_t loop_set_at; /* address behind the last bundle that wrote LC, LS or LE; 0: none since the loop's end */
     uint32_t *loop_count, *loop_start, *loop_end;
     struct tw_core_counts counts;

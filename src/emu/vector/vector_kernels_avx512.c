@@ -320,6 +320,10 @@ static void shuffle(unsigned mode, const void *a, const void *b, void *out)
         _mm512_storeu_si512(out, _mm512_rol_epi32(x, 16));
         return;
     }
+    if (s->rows == 1) { /* turned, a row is itself */
+        _mm512_storeu_si512(out, s->high ? y : x);
+        return;
+    }
     __m512i even = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22,
                                     20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     even = _mm512_add_epi16(even, _mm512_set1_epi16(s->high ? 64 : 0));

@@ -164,7 +164,7 @@ static inline unsigned wide_finish(const struct wide_lanes *l, int keeps_sign_of
                             : low  ? TW_FLOAT_ZERO | TW_FLOAT_TINY
                             : high ? TW_FLOAT_INFINITY | TW_FLOAT_HUGE
                                    : 0;
-        results[i] = nan ? (zero ? 0 : sign) | WIDE_INFINITY | number : infinite ? special : result;
+        results[i] = nan ? sign | WIDE_INFINITY | number : infinite ? special : result;
         flags |= nan ? TW_FLOAT_INVALID : infinite ? TW_FLOAT_INFINITY : ordinary;
     }
     memcpy(out, results, sizeof results);
