@@ -3,9 +3,14 @@
  *
  * The array's number c(i,j) is off the exact one by at most
  *     b(i,j) = E * (sum over k of |a(i,k) b(k,j)| + |bias(j)| + |d(i,j)|) + H * |c(i,j)| + T(i,j)
- * with E = 2^-20 (what sums in fp32 are held to, and more than two roundings for bias and addend), H = 2^-8 when C is
- * bf16 (half a unit in its last place), else 0, and T for what vanishes among numbers below 2^-126, which may count as
- * zero: 2^-126 * sum over k of (|a(i,k)| + |b(k,j)| + 1).
+ * with E = 2^-20 (what sums of numbers of either sign are held to, and more than two roundings for bias and addend), H
+ * below, and T for what vanishes among numbers below 2^-126, which may count as zero: 2^-126 * sum over k of (|a(i,k)|
+ * + |b(k,j)| + 1).
+ *
+ * A core rounds each term to the last place of the sum that it is added to. Terms of one sign and equal terms are all
+ * rounded the same way, each by up to 2^-24 of the sum so far, which is at most c(i,j) then, or half of that over all
+ * terms: H = 2^-24 * k (the other half for the sums of 8 terms, which are rounded too), and 2^-8 more when C is bf16
+ * (half a unit in its last place).
  *
  * The sum of column j with signs u(i) is then off by the sum of u(i) e(i), |e(i)| <= b(i,j). The signs know nothing of
  * the errors, so that Hoeffding's inequality holds: beyond t * sqrt(sum of b(i,j)^2) with a chance of at most
@@ -33,6 +38,7 @@
 #include <string.h>
 
 #define ERROR 0x1p-20
+#define OF_EACH_TERM 0x1p-24
 #define HALF_UNIT 0x1p-8
 #define TINY 0x1p-126
 #define DEVIATIONS 8.0
@@ -198,18 +204,21 @@ static void sum_results(const struct check *w)
 {
     const struct tw_checksum *c = w->c;
     const struct side *r = &w->rows, *j = &w->columns;
-    const struct tw_sums sums = {.left = r->sign, .columns = j->got, .right = j->sign, .rows = r->got};
-    struct tw_sums with_squares = sums;
-    with_squares.row_squares = r->square;
-    with_squares.column_squares = j->square;
-    run_pass(w, c->out_type, 0, c->out, c->out_stride, c->m, c->n, c->out_type == TW_BF16 ? with_squares : sums);
-    if (c->addend == NULL)
-        return;
-    with_squares.columns = j->addend;
-    with_squares.rows = r->addend;
-    with_squares.row_squares = r->addend_square;
-    with_squares.column_squares = j->addend_square;
-    run_pass(w, TW_F32, 0, c->addend, c->addend_stride, c->m, c->n, with_squares);
+    run_pass(w, c->out_type, 0, c->out, c->out_stride, c->m, c->n,
+             (struct tw_sums){.left = r->sign,
+                              .columns = j->got,
+                              .right = j->sign,
+                              .rows = r->got,
+                              .row_squares = r->square,
+                              .column_squares = j->square});
+    if (c->addend != NULL)
+        run_pass(w, TW_F32, 0, c->addend, c->addend_stride, c->m, c->n,
+                 (struct tw_sums){.left = r->sign,
+                                  .columns = j->addend,
+                                  .right = j->sign,
+                                  .rows = r->addend,
+                                  .row_squares = r->addend_square,
+                                  .column_squares = j->addend_square});
 }
 
 /* ---- comparison ---- */
@@ -249,7 +258,8 @@ static void compare(const struct check *w, const struct across *across, const st
     const double k = (double)w->c->k, root = sqrt((double)across->n), norm = sqrt(s->norm[i]);
     const double size = across->common * norm + bias_norm + sqrt(s->addend_square[i]);
     const double vanished = TINY * sqrt(k) * (across->common + root * norm + root * sqrt(k));
-    const double deviation = ERROR * size + HALF_UNIT * sqrt(s->square[i]) + vanished;
+    const double of_c = OF_EACH_TERM * k + (w->c->out_type == TW_BF16 ? HALF_UNIT : 0);
+    const double deviation = ERROR * size + of_c * sqrt(s->square[i]) + vanished;
     const double allowed = OWN_ROUNDING * fmin(DEVIATIONS, root) * deviation;
     const double want = s->want[i] + bias + s->addend[i], off = fabs(s->got[i] - want);
     /* Nothing is proved by what is not finite, or so large that sums in fp32 may rightly be infinite. */
@@ -329,7 +339,7 @@ static double *lay_out(struct side *s, int64_t n, double *memory)
     s->n = n;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, memory += n)
         *arrays[i] = memory;
-    clear(s->square, 3 * n); /* and the addend's two, when there is none */
+    clear(s->addend, 2 * n); /* with its squares; when there is none */
     return memory;
 }
 

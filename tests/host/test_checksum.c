@@ -293,10 +293,10 @@ static double tolerance(const struct product *p, int64_t row, int64_t column, in
         if (c->addend != NULL)
             memcpy(&number, (const unsigned char *)c->addend + (size_t)r * c->addend_stride + 4 * (size_t)j, 4);
         rest += (double)number * (double)number;
-        out += c->out_type == TW_BF16 ? (double)get(p, r, j) * (double)get(p, r, j) : 0;
+        out += (double)get(p, r, j) * (double)get(p, r, j);
     }
-    double t = across < 64 ? sqrt(across) : 8;
-    return t * (0x1p-20 * (sqrt(all * own) + sqrt(bias) + sqrt(rest)) + 0x1p-8 * sqrt(out)) * (1 + 1.0 / 16);
+    double t = across < 64 ? sqrt(across) : 8, of_c = 0x1p-24 * (double)c->k + (c->out_type == TW_BF16 ? 0x1p-8 : 0);
+    return t * (0x1p-20 * (sqrt(all * own) + sqrt(bias) + sqrt(rest)) + of_c * sqrt(out)) * (1 + 1.0 / 16);
 }
 
 /* Single bits of random numbers: whatever changes a number by more than the tolerance is found. */
@@ -330,6 +330,70 @@ static void flipped_bits_are_found(void **state)
     /* More than half of all bits are worth it, and no more are found than could be. */
     assert_true(above > 400 * 8 / 2);
     assert_true(found >= above && found < above + 400);
+}
+
+/* The sum of k products as a core makes it: 8 at once, each rounded to the last place of the largest. */
+static float core_sum(const float *a, const float *b, int64_t k)
+{
+    double sum = 0;
+    for (int64_t from = 0; from < k; from += 8) {
+        double largest = fabs(sum), next = 0;
+        for (int64_t i = from; i < from + 8 && i < k; i++)
+            largest = fmax(largest, fabs((double)a[i] * (double)b[i]));
+        const double unit = largest > 0 ? ldexp(1, ilogb(largest) - 23) : 1;
+        for (int64_t i = from; i < from + 8 && i < k; i++)
+            next += rint((double)a[i] * (double)b[i] / unit) * unit;
+        sum = (double)(float)(rint(sum / unit) * unit + next);
+    }
+    return (float)sum;
+}
+
+enum { ONE_SIGN_ROWS = 20, ONE_SIGN_COLUMNS = 24, ONE_SIGN_DEPTH = 20000 };
+
+/* Numbers of [low, high], as they come in bf16. */
+static float *positive(struct tw_random *r, int64_t n, double low, double high)
+{
+    float *to = malloc((size_t)n * sizeof *to);
+    assert_non_null(to);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = tw_bf16_to_f32(tw_f32_to_bf16((float)(low + (high - low) * tw_random_unit(r))));
+    return to;
+}
+
+static void check_one_sign(struct tw_random *r, int64_t k, double low, double high)
+{
+    struct product p = {0};
+    float *a = positive(r, ONE_SIGN_ROWS * k, low, high), *b = positive(r, ONE_SIGN_COLUMNS * k, low, high);
+    float out[ONE_SIGN_ROWS * ONE_SIGN_COLUMNS];
+    for (int64_t i = 0; i < ONE_SIGN_ROWS; i++)
+        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++)
+            out[i * ONE_SIGN_COLUMNS + j] = core_sum(a + i * k, b + j * k, k);
+    p.c = (struct tw_checksum){.a = a,
+                               .a_stride = (size_t)k * sizeof *a,
+                               .b = b,
+                               .b_stride = (size_t)k * sizeof *b,
+                               .out = out,
+                               .out_stride = ONE_SIGN_COLUMNS * sizeof *out,
+                               .m = ONE_SIGN_ROWS,
+                               .k = k,
+                               .n = ONE_SIGN_COLUMNS};
+    must_be_right(&p);
+    out[7 * ONE_SIGN_COLUMNS + 5] *= 1.06F;
+    must_be_wrong(&p, "row 7 and column 5");
+    free(a);
+    free(b);
+}
+
+/* Terms of one sign, and even more so equal ones, are rounded the same way: the more of them, the more they are off. */
+static void sums_of_one_sign(void **state)
+{
+    static const int64_t depths[] = {1, 100, 500, 1000, 2000, 4200, ONE_SIGN_DEPTH};
+    static const double numbers[][2] = {{0.1, 0.1}, {0.3, 0.3}, {0.7, 0.7}, {1.0078125, 1.0078125}, {0.5, 1}};
+    struct tw_random r = {67};
+    (void)state;
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
+        for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++)
+            check_one_sign(&r, depths[i], numbers[j][0], numbers[j][1]);
 }
 
 /* An error of a thousandth of what numbers usually are is found. */
@@ -491,6 +555,7 @@ int main(void)
         cmocka_unit_test(large_right_products_pass),
         cmocka_unit_test(flipped_bits_are_found),
         cmocka_unit_test(tolerance_is_sharp),
+        cmocka_unit_test(sums_of_one_sign),
         cmocka_unit_test(what_is_not_finite_is_found),
         cmocka_unit_test(wrong_in_every_way),
         cmocka_unit_test(operands_that_are_not_finite),

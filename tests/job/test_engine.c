@@ -436,6 +436,31 @@ static void wrong_engines(void **state)
     tw_device_close(device);
 }
 
+enum { EQUAL_ROWS = 20, EQUAL_COLUMNS = 24, EQUAL_DEPTH = 2000 };
+
+/* Equal terms are rounded the same way: a core's sum of many is further off than other sums, but not wrong. */
+static void equal_numbers_are_proved(void **state)
+{
+    static const float numbers[] = {0.1F, 0.7F, 1.0078125F};
+    static float a[EQUAL_ROWS * EQUAL_DEPTH], b[EQUAL_DEPTH * EQUAL_COLUMNS], c[EQUAL_ROWS * EQUAL_COLUMNS];
+    const struct tw_product p = {.m = EQUAL_ROWS, .k = EQUAL_DEPTH, .n = EQUAL_COLUMNS, .a = a, .b = b, .c = c};
+    struct tw_engine *engine = engine_on_npu(&(struct tw_engine_options){.verify = TW_VERIFY_ALL});
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const double x = (double)tw_bf16_to_f32(tw_f32_to_bf16(numbers[i])), sum = x * x * EQUAL_DEPTH;
+        for (int j = 0; j < EQUAL_ROWS * EQUAL_DEPTH; j++)
+            a[j] = numbers[i];
+        for (int j = 0; j < EQUAL_DEPTH * EQUAL_COLUMNS; j++)
+            b[j] = numbers[i];
+        assert_int_equal(tw_product_run(engine, &p, NULL), 0);
+        for (int j = 0; j < EQUAL_ROWS * EQUAL_COLUMNS; j++)
+            assert_true(fabs((double)c[j] - sum) < EQUAL_DEPTH * 0x1p-24 * sum);
+        assert_int_equal(counts_of(engine).products_on_npu, i + 1);
+    }
+    assert_int_equal(counts_of(engine).mismatches, 0);
+    tw_engine_close(engine);
+}
+
 /* ---- failures of the NPU */
 
 static void count_warning(void *arg, const char *sentence)
@@ -562,10 +587,15 @@ static void threads_share_an_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_on_the_processor), cmocka_unit_test(products_on_the_npu),
-        cmocka_unit_test(changes_of_b_are_seen),     cmocka_unit_test(wrong_products),
-        cmocka_unit_test(columns_of_one_matrix),     cmocka_unit_test(wrong_engines),
-        cmocka_unit_test(the_processor_takes_over),  cmocka_unit_test(a_network),
+        cmocka_unit_test(products_on_the_processor),
+        cmocka_unit_test(products_on_the_npu),
+        cmocka_unit_test(changes_of_b_are_seen),
+        cmocka_unit_test(wrong_products),
+        cmocka_unit_test(columns_of_one_matrix),
+        cmocka_unit_test(wrong_engines),
+        cmocka_unit_test(equal_numbers_are_proved),
+        cmocka_unit_test(the_processor_takes_over),
+        cmocka_unit_test(a_network),
         cmocka_unit_test(threads_share_an_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
