@@ -1,5 +1,10 @@
 #include "kernels/twin_float.h"
 
+#include "base/half.h"
+
+#include <math.h>
+#include <string.h>
+
 enum { TERMS = TW_TWIN_PAIRS + 1, SIGN_BF16 = 0x8000 };
 
 /* ---- terms */
@@ -121,10 +126,83 @@ static uint32_t add_terms(struct sum *s, uint32_t tiny)
     return round_sum(s, total, greatest, tiny);
 }
 
+/*
+ * ---- the same for ordinary numbers, in doubles: these hold every term, and a term added to a number of which the last
+ * bit is one unit of the sum, and less that number, is rounded to whole units. Sums of units are exact.
+ */
+
+/* Exponents from 1 to 254, or zero. */
+static int is_ordinary(uint32_t bits)
+{
+    return (bits >> 23 & 0xff) - 1 < 254 || (bits & 0x7fffffff) == 0;
+}
+
+static double power_of_2(int exponent)
+{
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The exponent of an ordinary term; 0: it is zero. */
+static int accumulator_exponent(uint32_t acc)
+{
+    return (acc & 0x7fffffff) == 0 ? 0 : (int)(acc >> 23 & 0xff) + 128;
+}
+
+static int product_exponent(uint16_t a, uint16_t b)
+{
+    return (a & 0x7fff) == 0 || (b & 0x7fff) == 0 ? 0 : (a >> 7 & 0xff) + (b >> 7 & 0xff) + 1;
+}
+
+/* Returns 0 when the sum may be too small for a float, and add_terms has to see to it. */
+static int add_ordinary(const double *terms, unsigned n, int greatest, uint32_t *sum)
+{
+    enum { UNIT = 278, LAST_BIT = 52 };
+    const double rounder = 1.5 * power_of_2(greatest - UNIT + LAST_BIT);
+    double total = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        total += terms[i] + rounder - rounder;
+    *sum = tw_float_bits((float)total);
+    return total == 0 || fabs(total) > power_of_2(-125);
+}
+
+static int multiply_ordinary(uint32_t acc, unsigned n, const uint16_t *a, const uint16_t *b, uint32_t *sum)
+{
+    double terms[TERMS];
+    int greatest = accumulator_exponent(acc), ordinary = is_ordinary(acc);
+
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t x = (uint32_t)a[i] << 16, y = (uint32_t)b[i] << 16;
+        ordinary &= is_ordinary(x) & is_ordinary(y);
+        greatest = larger(greatest, product_exponent(a[i], b[i]));
+        terms[i] = (double)tw_bits_float(x) * (double)tw_bits_float(y);
+    }
+    terms[n] = (double)tw_bits_float(acc);
+    return ordinary && add_ordinary(terms, n + 1, greatest, sum);
+}
+
+static int add_two_ordinary(uint32_t a, uint32_t b, uint32_t *sum)
+{
+    const double terms[2] = {(double)tw_bits_float(a), (double)tw_bits_float(b)};
+    return is_ordinary(a) && is_ordinary(b) &&
+           add_ordinary(terms, 2, larger(accumulator_exponent(a), accumulator_exponent(b)), sum);
+}
+
 static uint32_t multiply(uint32_t acc, unsigned n, const uint16_t *a, const uint16_t *b)
 {
     struct sum s = {.n = 0};
+    uint32_t sum;
 
+    if (multiply_ordinary(acc, n, a, b, &sum))
+        return sum;
     for (; s.n < n; s.n++)
         s.terms[s.n] = product(&s, a[s.n], b[s.n]);
     s.terms[s.n] = accumulator(&s, acc);
@@ -153,7 +231,10 @@ uint32_t tw_twin_msc_pair(uint32_t acc, uint16_t a0, uint16_t b0, uint16_t a1, u
 uint32_t tw_twin_add(uint32_t a, uint32_t b)
 {
     struct sum s = {.n = 2};
+    uint32_t sum;
 
+    if (add_two_ordinary(a, b, &sum))
+        return sum;
     s.terms[0] = accumulator(&s, a);
     s.terms[1] = accumulator(&s, b);
     return add_terms(&s, 0x80000000u);
