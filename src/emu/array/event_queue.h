@@ -11,12 +11,11 @@ enum { TW_EVENT_ACTORS = 1200 };
 
 struct tw_event_queue {
     unsigned n;
-    uint16_t heap[TW_EVENT_ACTORS];
+    uint64_t heap[TW_EVENT_ACTORS];  /* times with their actors below: what is less goes first */
     uint16_t place[TW_EVENT_ACTORS]; /* in the heap, + 1; 0: not in it */
-    uint64_t time[TW_EVENT_ACTORS];
 };
 
-/* The actor wants to act at `time`, unless it wants to act earlier anyway. */
+/* The actor wants to act at `time`, which is below 2^53, unless it wants to act earlier anyway. */
 void tw_event_wake(struct tw_event_queue *queue, unsigned actor, uint64_t time);
 /* Takes the first actor out and gives its time; -1: nobody wants to act. */
 int tw_event_next(struct tw_event_queue *queue, uint64_t *time);

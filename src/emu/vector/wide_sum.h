@@ -71,6 +71,13 @@ static inline int32_t wide_larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+/* One of both, without a branch that would keep loops from becoming vectors. */
+static inline uint32_t wide_choose(int condition, uint32_t yes, uint32_t no)
+{
+    uint32_t mask = 0u - (uint32_t)condition;
+    return (yes & mask) | (no & ~mask);
+}
+
 static inline int32_t wide_exponent(uint32_t x)
 {
     int32_t e = wide_larger((int32_t)((x & WIDE_MAGNITUDE) >> WIDE_SHIFT), 1);
@@ -81,8 +88,8 @@ static inline int32_t wide_exponent(uint32_t x)
 static inline float wide_kind(uint32_t x)
 {
     uint32_t magnitude = x & WIDE_MAGNITUDE;
-    uint32_t kind = magnitude >= WIDE_INFINITY ? magnitude : (uint32_t)WIDE_ONE << WIDE_SHIFT;
-    return wide_float((x & WIDE_SIGN) | (magnitude == 0 ? 0 : kind));
+    uint32_t kind = wide_choose(magnitude >= WIDE_INFINITY, magnitude, (uint32_t)WIDE_ONE << WIDE_SHIFT);
+    return wide_float((x & WIDE_SIGN) | wide_choose(magnitude == 0, 0, kind));
 }
 
 static inline float wide_power(int32_t exponent)
@@ -158,14 +165,14 @@ static inline unsigned wide_finish(const struct wide_lanes *l, int keeps_sign_of
         int zero = (bits & WIDE_MAGNITUDE) == 0, low = e <= 0, high = e >= WIDE_SPECIAL;
         int nan = kind > WIDE_INFINITY, infinite = kind == WIDE_INFINITY;
         uint32_t finite = sign | (uint32_t)e << WIDE_SHIFT | mantissa, nothing = keeps_sign_of_zero ? sign : 0;
-        uint32_t result = zero ? 0 : low ? nothing : high ? sign | WIDE_INFINITY : finite;
-        uint32_t number = zero | low | high ? 1 : mantissa | 1;
-        unsigned ordinary = zero   ? TW_FLOAT_ZERO
-                            : low  ? TW_FLOAT_ZERO | TW_FLOAT_TINY
-                            : high ? TW_FLOAT_INFINITY | TW_FLOAT_HUGE
-                                   : 0;
-        results[i] = nan ? sign | WIDE_INFINITY | number : infinite ? special : result;
-        flags |= nan ? TW_FLOAT_INVALID : infinite ? TW_FLOAT_INFINITY : ordinary;
+        uint32_t result = wide_choose(high, sign | WIDE_INFINITY, wide_choose(low, nothing, finite));
+        uint32_t number = sign | WIDE_INFINITY | wide_choose(zero | low | high, 1, mantissa | 1);
+        uint32_t ordinary =
+            wide_choose(high, TW_FLOAT_INFINITY | TW_FLOAT_HUGE, wide_choose(low, TW_FLOAT_ZERO | TW_FLOAT_TINY, 0));
+        result = wide_choose(infinite, special, wide_choose(zero, 0, result));
+        ordinary = wide_choose(infinite, TW_FLOAT_INFINITY, wide_choose(zero, TW_FLOAT_ZERO, ordinary));
+        results[i] = wide_choose(nan, number, result);
+        flags |= wide_choose(nan, TW_FLOAT_INVALID, ordinary);
     }
     memcpy(out, results, sizeof results);
     return flags;
