@@ -38,9 +38,9 @@ void reference_round(float *numbers, int64_t n);
 double reference_check(const struct reference *x, struct tw_pool *pool, const char *where);
 
 /*
- * For small products with a flipped bit that checksums let pass, as they do with what is worth less than rounding could
- * make of a whole row or column: expects each number to be off by less than 20 times what all of C together may be.
+ * For small products with a flipped bit that the checksums let pass: expects each number to be off by less than twice
+ * the tolerance of its column, which is what they find for certain.
  */
-void reference_check_roughly(const struct reference *x, const char *where);
+void reference_check_passed(const struct reference *x, const char *where);
 
 #endif

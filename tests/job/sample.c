@@ -346,10 +346,10 @@ double sample_check(const struct sample *s, struct tw_pool *pool, const char *wh
     return worst;
 }
 
-void sample_check_roughly(const struct sample *s, const char *where)
+void sample_check_passed(const struct sample *s, const char *where)
 {
     struct reference x = reference_of(s);
     expect_all_else_as_before(s, where);
-    reference_check_roughly(&x, where);
+    reference_check_passed(&x, where);
     free_reference(&x);
 }

@@ -3,7 +3,7 @@
  * environment hundreds, with sides up to 4200; then figures are printed.
  */
 #include "job/emulated_engine.h"
-
+#include "job/reference.h"
 #include "job/sample.h"
 
 #include <setjmp.h>
@@ -103,8 +103,52 @@ static void chosen_shapes(void **state)
         run_one(*state, i, sides[i][0], sides[i][1], sides[i][2]);
 }
 
+/* ---- operands of one sign, whose sums grow all the time: checksums must not take that rounding for a failure */
+
+static float *numbers(struct tw_random *r, int64_t n, float least)
+{
+    float *p = malloc((size_t)n * sizeof *p);
+    assert_non_null(p);
+    for (int64_t i = 0; i < n; i++)
+        p[i] = least + (1 - least) * (float)tw_random_unit(r);
+    return p;
+}
+
+static void of_one_sign(struct bench *b, struct tw_engine *engine, int64_t k, float least)
+{
+    enum { SIDE = 64 };
+    struct tw_random r = {(uint64_t)k};
+    struct reference x = {.m = SIDE,
+                          .k = k,
+                          .n = SIDE,
+                          .a = numbers(&r, SIDE * k, least),
+                          .b = numbers(&r, SIDE * k, least),
+                          .found = numbers(&r, SIDE * SIDE, 0),
+                          .is_rough = 1};
+    const struct tw_product p = {.m = SIDE, .k = k, .n = SIDE, .a = x.a, .b = x.b, .c = x.found};
+    assert_int_equal(tw_product_run(engine, &p, NULL), 0);
+    reference_round(x.a, SIDE * k);
+    reference_round(x.b, SIDE * k);
+    print_message("depth %d, terms of one sign: %.3f of what is allowed\n", (int)k,
+                  reference_check(&x, b->pool, "one sign"));
+    free(x.a);
+    free(x.b);
+    free(x.found);
+}
+
+static void one_sign(void **state)
+{
+    struct tw_engine *engine = emulated_engine(0, TW_VERIFY_ALL);
+    of_one_sign(*state, engine, 4200, 0);
+    of_one_sign(*state, engine, 4200, 0.5f);
+    of_one_sign(*state, engine, is_long() ? 30000 : 900, 0);
+    engine_expect_clean(engine);
+    tw_engine_close(engine);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_shapes), cmocka_unit_test(chosen_shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_shapes), cmocka_unit_test(chosen_shapes),
+                                       cmocka_unit_test(one_sign)};
     return cmocka_run_group_tests_name("shapes", tests, set_up, tear_down);
 }
