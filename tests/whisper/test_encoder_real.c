@@ -1,6 +1,6 @@
 /*
  * The encoder of real models on real speech, against the same graph in float64: cosine at least 0.99999 over all
- * numbers and 0.999 for every position on the CPU, and 0.9999 and 0.99 with products on the emulated array, which
+ * numbers and 0.999 for every position on the CPU, and 0.9999 and 0.9 with products on the emulated array, which
  * rounds operands to bf16. Without arguments it takes the models base and tiny.en and a shortened context, so that it
  * ends soon; `test_encoder_real MODEL CONTEXT [DEVICE [CLIP]]` measures any other, DEVICE being cpu, emu or npu. Models
  * that are not in the cache are skipped.
