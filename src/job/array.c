@@ -166,11 +166,22 @@ static void count_failure(struct tw_array *a, int code)
 
 /*
  * A command that was dropped because another one hung says nothing new of the device, nor does one of a context that
- * has been replaced meanwhile, nor a lack of memory.
+ * has been replaced meanwhile, nor a lack of memory, nor a launch that is too large for the driver.
  */
 static int is_of_device(const struct tw_array *a, uint64_t context, int code)
 {
-    return code != TW_E_ABORTED && code != TW_E_HEAP && code != TW_E_MEMORY && context == a->contexts;
+    switch (code) {
+    case TW_E_ABORTED:
+    case TW_E_HEAP:
+    case TW_E_MEMORY:
+    case TW_E_ARGUMENT:
+    case TW_E_LIMIT:
+    case TW_E_SHAPE:
+    case TW_E_UNSUPPORTED:
+        return 0;
+    default:
+        return context == a->contexts;
+    }
 }
 
 void array_failed(struct tw_array *a, uint64_t context, const struct tw_error *why)

@@ -78,7 +78,12 @@ struct lower {
 enum lower_most { LOWER_OPS = 8, LOWER_WINDOWS = 20, LOWER_BASES = 6, LOWER_COPIES = 3 };
 
 enum lower_limit {
-    LOWER_MATRICES = 4096, /* of a launch: control code grows with each */
+    /*
+     * Of a launch: control code grows by up to 18 KB with each product and 2 KB with each further matrix of it, and has
+     * to fit into the device's heap of 64 MiB.
+     */
+    LOWER_PRODUCTS = 1024,
+    LOWER_MATRICES = 4096,
     LOWER_PITCH = 4 << 20, /* bytes that the overlay can step over */
     LOWER_ZEROED = 32      /* who runs a launch zeroes operands up to a multiple of this */
 };

@@ -25,7 +25,7 @@ struct scheduler {
     int32_t n_placed;
     int32_t launch; /* number of the present one, from 1 */
     uint64_t cycles, bytes;
-    int64_t matrices;
+    int64_t products, matrices;
 };
 
 static const struct lower_window *window(const struct scheduler *s, int32_t w)
@@ -98,9 +98,9 @@ static uint64_t bytes_of(const struct scheduler *s, const struct tw_op *op)
 
 static int has_room(const struct scheduler *s, const struct lower_op *op)
 {
-    if (s->matrices == 0)
+    if (s->products == 0)
         return 1;
-    return !s->l->apart && s->cycles + op->cycles <= TW_PLAN_LAUNCH_CYCLES &&
+    return !s->l->apart && s->products < LOWER_PRODUCTS && s->cycles + op->cycles <= TW_PLAN_LAUNCH_CYCLES &&
            s->matrices + window(s, op->op.out)->batch <= LOWER_MATRICES &&
            s->bytes + bytes_of(s, &op->op) <= LAUNCH_BYTES;
 }
@@ -128,6 +128,7 @@ static void join(struct scheduler *s, const struct lower_op *op)
 {
     s->cycles += op->cycles;
     s->bytes += bytes_of(s, &op->op);
+    s->products++;
     s->matrices += window(s, op->op.out)->batch;
     for (int i = 0; i < 4; i++)
         if (op->op.in[i] != TW_NONE)
@@ -172,7 +173,7 @@ static int32_t choose(struct scheduler *s, int32_t first)
     int32_t last = first;
     s->launch++;
     s->cycles = s->bytes = 0;
-    s->matrices = 0;
+    s->products = s->matrices = 0;
     for (int32_t i = first; i < s->l->n_ops; i++) {
         const struct lower_op *op = &s->l->ops[i];
         if (s->places[i] == PLACED)

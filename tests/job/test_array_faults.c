@@ -258,6 +258,27 @@ static void test_now_and_then(void **state)
     rig_close(&rig);
 }
 
+/* What a launch is refused for says nothing of the device, however often it comes. */
+static void test_refused_launches(void **state)
+{
+    static const int codes[] = {TW_E_ARGUMENT, TW_E_LIMIT, TW_E_SHAPE, TW_E_UNSUPPORTED, TW_E_HEAP, TW_E_MEMORY};
+    struct rig rig;
+    struct tw_error why = {.text = "so it is"};
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        why.code = codes[i];
+        array_failed(rig.array, array_context(rig.array), &why);
+    }
+    assert_false(array_is_left_alone(rig.array));
+    assert_int_equal(rig.warnings, 1);
+    why.code = TW_E_DEVICE;
+    for (int i = 0; i < 3; i++)
+        array_failed(rig.array, array_context(rig.array), &why);
+    assert_true(array_is_left_alone(rig.array));
+    rig_close(&rig);
+}
+
 /* ---- Threads: one command hangs, and takes those with it that are queued behind it */
 
 struct worker {
@@ -323,7 +344,8 @@ int main(void)
         cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_nothing_stays_held),
         cmocka_unit_test(test_always_hanging), cmocka_unit_test(test_lost_after_hang),
         cmocka_unit_test(test_removed),        cmocka_unit_test(test_new_context),
-        cmocka_unit_test(test_now_and_then),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_now_and_then),   cmocka_unit_test(test_refused_launches),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests_name("array_faults", tests, NULL, NULL);
 }

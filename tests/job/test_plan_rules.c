@@ -297,6 +297,17 @@ static void length_of_launch(void **state)
     done(g, plan);
 }
 
+/* Products so small that only their control code counts. */
+static void number_of_products(void **state)
+{
+    (void)state;
+    struct tw_graph *g = tw_graph_create();
+    const tw_id x = input(g, 8, 4, 1), w = weights(g, 8, 8);
+    for (int i = 0; i < 1025; i++)
+        tw_graph_product(g, temp(g, "out", 8, 4, 1), x, w, TW_NONE, plain);
+    expect(g, 2, 1);
+}
+
 /* An accumulating chain: each sum is a temporary of its own, so that the launch can run again. */
 static void sums_are_renamed(void **state)
 {
@@ -552,6 +563,7 @@ int main(void)
         cmocka_unit_test(heads_leave_garbage),
         cmocka_unit_test(part_of_written),
         cmocka_unit_test(length_of_launch),
+        cmocka_unit_test(number_of_products),
         cmocka_unit_test(sums_are_renamed),
         cmocka_unit_test(cpu_work_moves_aside),
         cmocka_unit_test(order_of_put_off),
