@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 8, MEMORY_FAULTS_MAX = 40 };
+enum { THREADS = 8, MEMORY_FAULTS_MAX = 40, LAUNCHED_TWICE = 8 /* weights and headers of two products, made twice */ };
 
 static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
 
@@ -128,32 +128,36 @@ static void test_no_memory(void **state)
     assert_true(number < MEMORY_FAULTS_MAX);
 }
 
-/* Each allocation of the driver fails once, while no weights may stay that nobody needs; whoever tries a launch twice
- * must not hold them twice. */
-static void test_nothing_stays_held(void **state)
+/* The same while no weights stay that nobody needs: whoever tries a launch twice must not hold them twice. */
+static int lack_memory_for_weights(int number, int *tried_again)
 {
     const struct tw_array_options tight = {.weight_bytes = 1, .verify = TW_VERIFY_NONE};
-    int fallen = 0;
+    char fault[32];
+    struct rig rig;
+    struct net n;
+    struct tw_store_counts weights = {0};
+    snprintf(fault, sizeof fault, "memory:%d", number);
+    const int code = rig_open(&rig, fault, &tight, MACHINE_PLAIN);
+    net_simple(&n, 4, 20, 40);
+    for (int i = 0; i < 2; i++)
+        run(&rig, &n);
+    if (code == 0)
+        tw_store_counts(rig.array->store, &weights);
+    assert_int_equal(weights.bytes, 0);
+    const int found = code < 0 || rig.warnings > 0 || weights.made > LAUNCHED_TWICE;
+    *tried_again += weights.made > LAUNCHED_TWICE;
+    net_free(&n);
+    rig_close(&rig);
+    return found;
+}
+
+static void test_nothing_stays_held(void **state)
+{
+    int tried_again = 0;
     (void)state;
-    for (int number = 1; number < MEMORY_FAULTS_MAX; number++) {
-        char fault[32];
-        struct rig rig;
-        struct net n;
-        struct tw_store_counts weights = {0};
-        snprintf(fault, sizeof fault, "memory:%d", number);
-        const int code = rig_open(&rig, fault, &tight, MACHINE_PLAIN);
-        net_simple(&n, 4, 20, 40);
-        for (int i = 0; i < 2; i++)
-            run(&rig, &n);
-        if (code == 0)
-            tw_store_counts(rig.array->store, &weights);
-        assert_int_equal(weights.bytes, 0);
-        assert_true(code < 0 || weights.made > 0 || rig.warnings > 0);
-        fallen += code == 0 && rig_counts(&rig).launches > 0 && weights.made > 0;
-        net_free(&n);
-        rig_close(&rig);
-    }
-    assert_true(fallen > 2);
+    for (int number = 1, misses = 0; number < MEMORY_FAULTS_MAX && misses < 3; number++)
+        misses = lack_memory_for_weights(number, &tried_again) ? 0 : misses + 1;
+    assert_true(tried_again > 0);
 }
 
 /* ---- Things that do not pass */
