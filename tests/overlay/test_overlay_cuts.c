@@ -124,7 +124,7 @@ static void compare_cuts(struct bench *b, uint64_t seed, const struct size *size
 /* All flags with all orders of B. */
 static void any_cut(void **state)
 {
-    static const struct size small = {70, 90, 101}, large = {403, 777, 390};
+    static const struct size small = {70, 90, 101}, large = {203, 390, 210};
     const unsigned flags[] = {0, TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16, TW_JOB_ADDEND | TW_JOB_ADD_BIAS};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned order = TW_OVERLAY_PACKED; order <= TW_OVERLAY_BY_COLUMNS; order++)
