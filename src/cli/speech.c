@@ -12,14 +12,20 @@
 #define PATH_MAX 4096
 #endif
 
-/* What TILEWRIGHT_DEVICE makes of "auto". */
-static int read_kind(const char *word, enum tw_device_kind *kind, struct tw_error *err)
+/* What "auto" means: what the environment names, if it does. */
+static const char *named_for(const char *device)
 {
     const char *named = getenv("TILEWRIGHT_DEVICE");
-    int code = tw_device_kind_read(word, kind, err);
-    if (code == TW_OK && *kind == TW_DEVICE_AUTO && named != NULL && named[0] != '\0')
-        code = tw_device_kind_read(named, kind, err);
-    return code;
+    return strcmp(device, "auto") == 0 && named != NULL && named[0] != '\0' ? named : device;
+}
+
+static int read_kind(const char *device, enum tw_device_kind *kind, struct tw_error *err)
+{
+    const char *named = named_for(device);
+    if (tw_device_kind_read(named, kind, NULL) == TW_OK)
+        return TW_OK;
+    return tw_fail(err, TW_E_ARGUMENT, "there is no device '%.40s'%s; take auto, npu, emu or cpu", named,
+                   named == device ? "" : ", which TILEWRIGHT_DEVICE names");
 }
 
 static int open_array(enum tw_device_kind kind, enum tw_array_verify verify, struct tw_array **array,
@@ -56,7 +62,7 @@ int tw_speech_open_array(struct tw_speech *s, const char *device, enum tw_array_
     enum tw_device_kind kind;
     s->device = "cpu";
     s->array = NULL;
-    if (strcmp(device, "cpu") == 0)
+    if (strcmp(named_for(device), "cpu") == 0)
         return TW_OK;
     int code = read_kind(device, &kind, err);
     if (code == TW_OK && kind == TW_DEVICE_AUTO)

@@ -395,6 +395,28 @@ static void devices(void **state)
     assert_ended(f, 1, "");
 }
 
+/* The environment may name whatever --device takes; it is asked only for auto, and what it names wrongly is told. */
+static void device_of_the_environment(void **state)
+{
+    const struct place *p = *state;
+    const char *const named[] = {"cpu", "emu"};
+    char *text = quiet_out(p, p->a, "text"), part[32];
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(setenv("TILEWRIGHT_DEVICE", named[i], 1), 0);
+        struct finished f = TRANSCRIBE(p, caught, p->a);
+        snprintf(part, sizeof part, "encoder on %s", named[i]);
+        assert_sentence(&f, part);
+        assert_ended(f, 0, text);
+    }
+    assert_int_equal(setenv("TILEWRIGHT_DEVICE", "abacus", 1), 0);
+    struct finished f = TRANSCRIBE(p, caught, "--quiet", p->a);
+    assert_sentence(&f, "'abacus', which TILEWRIGHT_DEVICE names");
+    assert_ended(f, 1, "");
+    assert_ended(TRANSCRIBE(p, caught, "--device=cpu", p->a), 0, text);
+    assert_int_equal(unsetenv("TILEWRIGHT_DEVICE"), 0);
+    free(text);
+}
+
 /*
  * On the array the next input is encoded while one is decoded. Files come out as each alone, in their order, and those
  * that cannot be read are told of in their turn.
@@ -544,6 +566,7 @@ int main(void)
         cmocka_unit_test(reader_goes_away),
         cmocka_unit_test(options_that_do_not_fit_the_model),
         cmocka_unit_test(devices),
+        cmocka_unit_test(device_of_the_environment),
         cmocka_unit_test(overlapped_files),
         cmocka_unit_test(interrupted_overlap),
         cmocka_unit_test(interrupted_text),
