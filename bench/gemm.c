@@ -1,5 +1,5 @@
 /*
- * Modelled cycles of matrix products on the overlay, and what part of the 16 cores' peak that is.
+ * Modelled cycles of matrix products on the overlay, what part of the 16 cores' peak that is, and what bounds them.
  *
  *     gemm [ROWS DEPTH COLUMNS TYPE [ORDER [ADDEND [CHAIN]]]]
  *
@@ -172,12 +172,11 @@ static void run(const struct tw_view *pdi, const struct tw_overlay_size *size, u
     open_bench(&b, pdi, &p, chain);
     run_code(&b, &p, 1, &report);
     const double macs = (double)size->rows * size->depth * size->columns;
-    printf("%4u x %4u x %4u %s%s: %9llu cycles, %5.1f %% of peak; %u x %u, %u %% of B kept, expected %llu; %llu "
-           "operations in "
-           "%.0f us, shape in %.1f us",
+    printf("%4u x %4u x %4u %s%s: %9llu cycles, %5.1f %% of peak, bound by %s; %u x %u, %u %% of B kept, expected "
+           "%llu; %llu operations in %.0f us, shape in %.1f us",
            size->rows, size->depth, size->columns, size->bf16_out ? "bf16" : "f32 ", size->addend ? " + D" : "    ",
-           (unsigned long long)report.cycles, 100 * macs / PEAK / (double)report.cycles, p.shape.m, p.shape.n,
-           100 * p.shape.kept / p.shape.steps, (unsigned long long)p.shape.cycles,
+           (unsigned long long)report.cycles, 100 * macs / PEAK / (double)report.cycles, tw_bound_names[report.bound],
+           p.shape.m, p.shape.n, 100 * p.shape.kept / p.shape.steps, (unsigned long long)p.shape.cycles,
            (unsigned long long)report.operations, 1e6 * time_code(&p), 1e6 * time_choice(size));
     if (chain > 1) {
         run_code(&b, &p, chain, &chained);
