@@ -48,8 +48,7 @@ void tw_array_forget(struct tw_array *array, const void *from, size_t bytes);
 
 struct tw_array_counts {
     uint64_t runs;                            /* of graphs */
-    uint64_t launches;                        /* on the array */
-    uint64_t commands;                        /* to the driver; a command may hold several launches */
+    uint64_t launches;                        /* on the array, a command each; those that prove GELU do not count */
     uint64_t contexts;                        /* taken by the array so far, for all its runners */
     uint64_t products_on_array;               /* matrices whose results were taken */
     uint64_t products_on_host;                /* operations */

@@ -50,7 +50,6 @@ static void forget_buffers(struct launch *l)
 static void count(struct tw_runner *r, struct launch *l)
 {
     r->counts.launches++;
-    r->counts.commands++;
     l->is_modelled = tw_job_modelled(l->job, &l->modelled, NULL) == 0;
     if (!l->is_modelled)
         return;

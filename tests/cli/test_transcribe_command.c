@@ -417,6 +417,37 @@ static void device_of_the_environment(void **state)
     free(text);
 }
 
+static json_int_t json_count(const json_t *root, const char *name)
+{
+    return json_integer_value(json_object_get(root, name));
+}
+
+/* A launch that fails in the middle of a window is told once and counted, and the text is the same. */
+static void failing_array(void **state)
+{
+    const struct place *p = *state;
+    const char *const faults[] = {"token:30", "bit:2000:seed=1"};
+    struct finished right = TRANSCRIBE(p, caught, "--quiet", "--device=emu", "--json", p->a);
+    json_t *a = json_loads(right.out, 0, NULL);
+    assert_int_equal(json_count(a, "fallbacks"), 0);
+    for (json_int_t i = 0; i < 2; i++) {
+        assert_int_equal(setenv("TILEWRIGHT_EMU_FAULT", faults[i], 1), 0);
+        struct finished f = TRANSCRIBE(p, caught, "--quiet", "--device=emu", "--json", p->a);
+        assert_int_equal(unsetenv("TILEWRIGHT_EMU_FAULT"), 0);
+        assert_sentence(&f, "a launch on the NPU failed, and the CPU computes it");
+        assert_int_equal(f.code, 0);
+        json_t *b = json_loads(f.out, 0, NULL);
+        assert_true(json_equal(json_object_get(a, "text"), json_object_get(b, "text")));
+        assert_int_equal(json_count(b, "fallbacks"), 1);
+        assert_int_equal(json_count(b, "mismatches"), i);
+        assert_true(json_count(b, "products_on_array") < json_count(a, "products_on_array"));
+        json_decref(b);
+        program_release(&f);
+    }
+    json_decref(a);
+    program_release(&right);
+}
+
 /*
  * On the array the next input is encoded while one is decoded. Files come out as each alone, in their order, and those
  * that cannot be read are told of in their turn.
@@ -567,6 +598,7 @@ int main(void)
         cmocka_unit_test(options_that_do_not_fit_the_model),
         cmocka_unit_test(devices),
         cmocka_unit_test(device_of_the_environment),
+        cmocka_unit_test(failing_array),
         cmocka_unit_test(overlapped_files),
         cmocka_unit_test(interrupted_overlap),
         cmocka_unit_test(interrupted_text),

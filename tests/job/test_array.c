@@ -21,7 +21,7 @@ static void expect_clean(const struct rig *rig)
         fail_msg("%s", rig->sentence);
     assert_int_equal(c.fallbacks, 0);
     assert_int_equal(c.mismatches, 0);
-    assert_true(c.launches > 0 && c.products_on_array >= c.launches && c.commands > 0 && c.cycles > 0);
+    assert_true(c.launches > 0 && c.products_on_array >= c.launches && c.cycles > 0);
 }
 
 /* Whatever the area holds, nothing of it may be in a result: it is filled with what is not a number. */
