@@ -226,13 +226,14 @@ static int can_be_ahead(const struct job *job, size_t number)
            tw_hearing_can_be_ahead(job->request->inputs[number]);
 }
 
-/* Returns whether to go on with the next input. */
-static int do_input(struct job *job, struct run *run, int *exit_code)
+/* Returns whether to go on with the next input, which may be on its way already. */
+static int do_input(struct job *job, struct run *run, struct run *next, int *exit_code)
 {
     int code = finish_input(run);
     int signal_number = tw_interrupt_signal(job->interrupt);
     if (signal_number != 0) {
         tw_note("%s: stopped", run->name);
+        tw_hearing_leave(&next->hearing);
         tw_interrupt_obey(job->interrupt);
     }
     if (code < 0)
@@ -252,7 +253,7 @@ static int do_inputs(struct job *job)
         tw_hearing_wait(&run->hearing);
         if (ahead)
             begin_input(job, next, i + 1, 1);
-        more = do_input(job, run, &exit_code);
+        more = do_input(job, run, next, &exit_code);
         tw_hearing_release(&run->hearing);
         if (!ahead && more)
             begin_input(job, next, i + 1, 0);

@@ -82,6 +82,13 @@ void tw_hearing_wait(struct tw_hearing *h)
     h->ahead = 0;
 }
 
+void tw_hearing_leave(struct tw_hearing *h)
+{
+    if (h->ahead)
+        pthread_detach(h->thread);
+    h->ahead = 0;
+}
+
 int tw_hearing_finish(struct tw_hearing *h)
 {
     double began = tw_seconds();

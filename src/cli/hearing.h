@@ -50,6 +50,9 @@ int tw_hearing_can_be_ahead(const char *input);
 void tw_hearing_begin(struct tw_hearing *h, int ahead);
 void tw_hearing_wait(struct tw_hearing *h);
 
+/* Instead of waiting, when the process is about to end: a window that is being encoded may take long. */
+void tw_hearing_leave(struct tw_hearing *h);
+
 /* The rest. Returns h->code; its sentence is in h->err. */
 int tw_hearing_finish(struct tw_hearing *h);
 

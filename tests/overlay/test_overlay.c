@@ -92,22 +92,22 @@ static void all_blocks(void **state)
 
 static void fp32(void **state)
 {
-    random_products(*state, 6, 700, 0);
+    random_products(*state, 6, 450, 0);
 }
 
 static void bf16(void **state)
 {
-    random_products(*state, 6, 700, TW_JOB_BF16);
+    random_products(*state, 6, 450, TW_JOB_BF16);
 }
 
 static void bias(void **state)
 {
-    random_products(*state, 6, 700, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+    random_products(*state, 6, 450, TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
 static void gelu(void **state)
 {
-    random_products(*state, 6, 500, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
+    random_products(*state, 6, 350, TW_JOB_GELU | TW_JOB_BF16 | TW_JOB_ADD_BIAS);
 }
 
 static void addend(void **state)
@@ -125,7 +125,7 @@ static void addend_in_panels(void **state)
                                                      .order = (enum tw_overlay_order)order,
                                                      .m = 16,
                                                      .n = bf16 ? 32 : 48};
-            run_one(*state, 200, 60, 600, &options);
+            run_one(*state, 130, 60, 600, &options);
         }
 }
 
@@ -148,7 +148,7 @@ static void sum_of_products(void **state)
     for (unsigned i = 0; i < TERMS; i++) {
         const struct multiply_options options = {
             .flags = terms[i].flags, .m = terms[i].m, .n = terms[i].n, .gap = 400, .d_of = i == 0 ? NULL : &x[i - 1]};
-        multiply_make(&x[i], &b->device, &b->random, 390, terms[i].depth, 330, &options);
+        multiply_make(&x[i], &b->device, &b->random, 390, terms[i].depth, 200, &options);
         assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
     }
     device_run(&b->device, launch);
@@ -255,7 +255,7 @@ static void part_of_b_passes(void **state)
             const struct multiply_options options = {
                 .flags = TW_JOB_ADD_BIAS, .order = (enum tw_overlay_order)order, .m = 16, .n = 96};
             const uint32_t columns = order == TW_OVERLAY_PACKED ? 400 : 380; /* two column panels, one */
-            multiply_make(&x[i], &b->device, &b->random, 100, depths[order][i], columns, &options);
+            multiply_make(&x[i], &b->device, &b->random, 70, depths[order][i], columns, &options);
             assert_int_equal(x[i].product.shape.passing > 0, i == 0);
             assert_int_equal(tw_overlay_product(launch, &x[i].product, NULL), 0);
         }
