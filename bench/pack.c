@@ -21,7 +21,7 @@
 #define ROUNDS 15
 #define COPY_PIECE 65536 /* bytes that one task of memcpy moves */
 
-enum kind { PACK, PACK_ROWS, CONVERT, CHECK };
+enum kind { PACK, PACK_ROWS, CONVERT, CHECK, CHECK_GELU };
 
 struct bench_case {
     enum kind kind;
@@ -31,13 +31,14 @@ struct bench_case {
 
 /* Weights of large-v3-turbo's and base's encoders. */
 static const struct bench_case cases[] = {
-    {PACK, TW_F32, 0, 1280, 5120},       {PACK, TW_F16, 0, 1280, 5120},       {PACK, TW_BF16, 0, 1280, 5120},
-    {PACK, TW_Q8_0, 0, 1280, 5120},      {PACK, TW_Q5_0, 0, 1280, 5120},      {PACK, TW_F32, 0, 5120, 1280},
-    {PACK, TW_F16, 0, 5120, 1280},       {PACK, TW_BF16, 0, 5120, 1280},      {PACK, TW_F16, 0, 512, 2048},
-    {PACK_ROWS, TW_F32, 0, 1280, 5120},  {PACK_ROWS, TW_F16, 0, 1280, 5120},  {PACK_ROWS, TW_BF16, 0, 1280, 5120},
-    {CONVERT, TW_F32, 5120, 5120, 1500}, {CONVERT, TW_F32, 1536, 1280, 1500}, {CHECK, TW_F16, 1500, 1280, 5120},
-    {CHECK, TW_F32, 384, 1280, 1280},    {CHECK, TW_F16, 384, 1280, 1280},    {CHECK, TW_BF16, 384, 1280, 1280},
-    {CHECK, TW_Q8_0, 384, 1280, 1280},   {CHECK, TW_Q5_0, 384, 1280, 1280},
+    {PACK, TW_F32, 0, 1280, 5120},          {PACK, TW_F16, 0, 1280, 5120},       {PACK, TW_BF16, 0, 1280, 5120},
+    {PACK, TW_Q8_0, 0, 1280, 5120},         {PACK, TW_Q5_0, 0, 1280, 5120},      {PACK, TW_F32, 0, 5120, 1280},
+    {PACK, TW_F16, 0, 5120, 1280},          {PACK, TW_BF16, 0, 5120, 1280},      {PACK, TW_F16, 0, 512, 2048},
+    {PACK_ROWS, TW_F32, 0, 1280, 5120},     {PACK_ROWS, TW_F16, 0, 1280, 5120},  {PACK_ROWS, TW_BF16, 0, 1280, 5120},
+    {CONVERT, TW_F32, 5120, 5120, 1500},    {CONVERT, TW_F32, 1536, 1280, 1500}, {CHECK, TW_F16, 1500, 1280, 5120},
+    {CHECK, TW_F32, 384, 1280, 1280},       {CHECK, TW_F16, 384, 1280, 1280},    {CHECK, TW_BF16, 384, 1280, 1280},
+    {CHECK, TW_Q8_0, 384, 1280, 1280},      {CHECK, TW_Q5_0, 384, 1280, 1280},   {CHECK_GELU, TW_F16, 1500, 512, 2048},
+    {CHECK_GELU, TW_F16, 1500, 1280, 5120},
 };
 
 struct work {
@@ -105,6 +106,8 @@ static struct tw_checksum checksum_of(const struct work *w)
                                 .b_type = c->type,
                                 .b = w->b,
                                 .b_stride = tw_row_bytes(c->type, c->k),
+                                .gelu = c->kind == CHECK_GELU,
+                                .gelu_error = 1e30F,
                                 .out_type = out,
                                 .out = w->out,
                                 .out_stride = tw_row_bytes(out, c->n),
@@ -133,7 +136,7 @@ static void prepare(struct work *w)
     }
     w->b = c->kind == PACK_ROWS ? weights(c->type, c->n, c->k) : weights(c->type, c->k, c->n);
     w->read = tw_row_bytes(c->type, c->k) * (size_t)c->n;
-    if (c->kind == CHECK) {
+    if (c->kind == CHECK || c->kind == CHECK_GELU) {
         w->a = weights(TW_BF16, c->k, c->m);
         w->out = weights(c->type == TW_BF16 ? TW_BF16 : TW_F32, c->n, c->m);
         /* A is read twice. */
@@ -159,7 +162,7 @@ static void run(const struct work *w)
     int code;
     if (w->c->kind == CONVERT) {
         code = tw_host_run(w->host, w->g, &err);
-    } else if (w->c->kind == CHECK) {
+    } else if (w->c->kind == CHECK || w->c->kind == CHECK_GELU) {
         const struct tw_checksum c = checksum_of(w);
         code = tw_host_check_product(w->host, &c, &err);
     } else {
@@ -199,7 +202,7 @@ static double time_run(const struct work *w)
 
 static void run_case(const struct bench_case *c, struct tw_host **hosts, int n)
 {
-    static const char *const names[] = {"pack", "pack rows", "to bf16", "check"};
+    static const char *const names[] = {"pack", "pack rows", "to bf16", "check", "check gelu"};
     struct work w = {.c = c};
     double best[TABLES], best_copy = 0;
     prepare(&w);
@@ -213,7 +216,7 @@ static void run_case(const struct bench_case *c, struct tw_host **hosts, int n)
             best[i] = round == 0 || t < best[i] ? t : best[i];
             best_copy = (round == 0 && i == 0) || t_copy < best_copy ? t_copy : best_copy;
         }
-    printf("%-9s %-5s %5lld x %5lld x %5lld  memcpy %5.1f GB/s", names[c->kind], tw_type_info(c->type)->name,
+    printf("%-10s %-5s %5lld x %5lld x %5lld  memcpy %5.1f GB/s", names[c->kind], tw_type_info(c->type)->name,
            (long long)c->m, (long long)c->k, (long long)c->n, (double)(w.read + w.written) / best_copy * 1e-9);
     for (int i = 0; i < n; i++)
         printf(" | %-6s %6.2f ms %5.2f", tw_host_kernels(hosts[i]), best[i] * 1e3, best_copy / best[i]);

@@ -1,16 +1,7 @@
 /*
  * How much a sum may be off
  *
- * The array's number c(i,j) is off the exact one by at most
- *     b(i,j) = E * (sum over k of |a(i,k) b(k,j)| + |bias(j)| + |d(i,j)|) + H * |c(i,j)| + T(i,j)
- * with E = 2^-20 (what sums of numbers of either sign are held to, and more than two roundings for bias and addend), H
- * below, and T for what vanishes among numbers below 2^-126, which may count as zero: 2^-126 * sum over k of (|a(i,k)|
- * + |b(k,j)| + 1).
- *
- * A core rounds each term to the last place of the sum that it is added to. Terms of one sign and equal terms are all
- * rounded the same way, each by up to 2^-24 of the sum so far, which is at most c(i,j) then, or half of that over all
- * terms: H = 2^-24 * k (the other half for the sums of 8 terms, which are rounded too), and 2^-8 more when C is bf16
- * (half a unit in its last place).
+ * bounds.h has how far a number may be off: b(i,j), in which E, H and T stand.
  *
  * The sum of column j with signs u(i) is then off by the sum of u(i) e(i), |e(i)| <= b(i,j). The signs know nothing of
  * the errors, so that Hoeffding's inequality holds: beyond t * sqrt(sum of b(i,j)^2) with a chance of at most
@@ -31,27 +22,18 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "host/bounds.h"
+#include "host/check_numbers.h"
 #include "host/executor.h"
-#include "host/sum_kernels.h"
+#include "host/sum_pass.h"
 
 #include <math.h>
 #include <string.h>
 
-#define ERROR 0x1p-20
-#define OF_EACH_TERM 0x1p-24
-#define HALF_UNIT 0x1p-8
-#define TINY 0x1p-126
 #define DEVIATIONS 8.0
 #define OWN_ROUNDING (1 + 1.0 / 16)
-#define OVERFLOW 0x1p126 /* above this, sums in fp32 may be infinite rightly */
 
-enum {
-    SIDE_MAX = 1 << 20,
-    PIECE = 1024,   /* columns of a pass at a time: what belongs to them stays in the first-level cache */
-    TASK_ROWS = 32, /* rows of a task */
-    SPARE_ROWS = 8, /* rows that are converted at a time */
-    SEED = 20070917
-};
+enum { SIDE_MAX = 1 << 20, SEED = 20070917 };
 
 /* What is known of the rows of C, or of its columns. */
 struct side {
@@ -72,153 +54,47 @@ struct check {
     double *right; /* B times the signs of the columns */
 };
 
-/* ---- a pass over a matrix ---- */
-
-struct pass {
-    const struct tw_host *host;
-    const struct tw_sum_kernels *kernels;
-    enum tw_type type;
-    int converted; /* its numbers count as rounded to bf16, which they are not yet */
-    const unsigned char *x;
-    size_t stride;
-    int64_t rows, n;
-    struct tw_sums sums; /* those of columns are collected by each worker */
-};
-
-static double *own_columns(const struct pass *p, unsigned worker)
-{
-    return (double *)(void *)tw_own(p->host, worker);
-}
-
-/* Numbers [from, from + n) of a row as the bf16 that they count as. line: spare memory for n floats. */
-static void convert(const struct pass *p, int64_t row, int64_t from, int64_t n, uint16_t *to, float *line)
-{
-    const struct tw_kernels *k = p->host->kernels;
-    const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
-    if (p->type == TW_F32 && (uintptr_t)x % sizeof(float) == 0) {
-        k->narrow(TW_BF16, (const float *)(const void *)x, to, n);
-        return;
-    }
-    k->widen(p->type, x, line, n);
-    k->narrow(TW_BF16, line, to, n);
-}
-
-static void add_piece(const struct pass *p, int64_t row, int64_t rows, int64_t from, int64_t n, float *spare,
-                      struct tw_sums sums)
-{
-    if (!p->converted) {
-        const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
-        p->kernels->add(p->type, x, p->stride, rows, n, &sums);
-        return;
-    }
-    uint16_t *halves = (uint16_t *)(void *)(spare + PIECE);
-    for (int64_t r = 0; r < rows; r += SPARE_ROWS) {
-        const int64_t here = tw_least(SPARE_ROWS, rows - r);
-        struct tw_sums s = sums;
-        s.left = s.left != NULL ? s.left + r : NULL;
-        s.rows = s.rows != NULL ? s.rows + r : NULL;
-        s.row_squares = s.row_squares != NULL ? s.row_squares + r : NULL;
-        for (int64_t i = 0; i < here; i++)
-            convert(p, row + r + i, from, n, halves + i * PIECE, spare);
-        p->kernels->add(TW_BF16, (const unsigned char *)halves, PIECE * sizeof *halves, here, n, &s);
-    }
-}
-
-static void pass_task(void *arg, size_t index, unsigned worker)
-{
-    const struct pass *p = arg;
-    const int64_t row = (int64_t)index * TASK_ROWS, rows = tw_least(TASK_ROWS, p->rows - row);
-    double *columns = own_columns(p, worker);
-    float *spare = (float *)(void *)(columns + 2 * p->n);
-    for (int64_t from = 0; from < p->n; from += PIECE) {
-        const struct tw_sums *all = &p->sums;
-        const struct tw_sums sums = {
-            .left = all->left != NULL ? all->left + row : NULL,
-            .columns = all->columns != NULL ? columns + from : NULL,
-            .right = all->right != NULL ? all->right + from : NULL,
-            .rows = all->rows != NULL ? all->rows + row : NULL,
-            .row_squares = all->row_squares != NULL ? all->row_squares + row : NULL,
-            .column_squares = all->column_squares != NULL ? columns + p->n + from : NULL,
-        };
-        add_piece(p, row, rows, from, tw_least(PIECE, p->n - from), spare, sums);
-    }
-}
-
-static void clear(double *sums, int64_t n)
-{
-    if (sums != NULL)
-        memset(sums, 0, (size_t)n * sizeof *sums);
-}
-
-static void collect(const struct pass *p, double *sums, int64_t at)
-{
-    clear(sums, p->n);
-    for (unsigned worker = 0; sums != NULL && worker < p->host->threads; worker++)
-        for (int64_t c = 0; c < p->n; c++)
-            sums[c] += own_columns(p, worker)[at + c];
-}
-
-/* Sums, overwritten, of the matrix at x. */
-static void run_pass(const struct check *w, enum tw_type type, int as_bf16, const void *x, size_t stride, int64_t rows,
-                     int64_t n, struct tw_sums sums)
-{
-    struct pass p = {.host = w->host,
-                     .kernels = tw_sum_kernels_find(w->host->kernels->name),
-                     .type = type,
-                     .converted = as_bf16 && type != TW_BF16,
-                     .x = x,
-                     .stride = stride,
-                     .rows = rows,
-                     .n = n,
-                     .sums = sums};
-    clear(sums.rows, rows);
-    clear(sums.row_squares, rows);
-    for (unsigned worker = 0; worker < w->host->threads; worker++)
-        clear(own_columns(&p, worker), 2 * n);
-    tw_pool_run(w->host->pool, (size_t)tw_ceil_div(rows, TASK_ROWS), pass_task, &p);
-    collect(&p, sums.columns, 0);
-    collect(&p, sums.column_squares, n);
-}
-
 /* ---- all sums ---- */
 
 static void sum_operands(const struct check *w)
 {
     const struct tw_checksum *c = w->c;
     const struct side *r = &w->rows, *j = &w->columns;
-    run_pass(w, c->a_type, 1, c->a, c->a_stride, c->m, c->k,
-             (struct tw_sums){.left = r->sign, .columns = w->left, .row_squares = r->norm});
+    tw_sum_pass(w->host, c->a_type, 1, c->a, c->a_stride, c->m, c->k,
+                (struct tw_sums){.left = r->sign, .columns = w->left, .row_squares = r->norm});
     if (c->b_rows)
-        run_pass(
-            w, c->b_type, 1, c->b, c->b_stride, c->k, c->n,
+        tw_sum_pass(
+            w->host, c->b_type, 1, c->b, c->b_stride, c->k, c->n,
             (struct tw_sums){
                 .left = w->left, .columns = j->want, .right = j->sign, .rows = w->right, .column_squares = j->norm});
     else
-        run_pass(w, c->b_type, 1, c->b, c->b_stride, c->n, c->k,
-                 (struct tw_sums){
-                     .left = j->sign, .columns = w->right, .right = w->left, .rows = j->want, .row_squares = j->norm});
-    run_pass(w, c->a_type, 1, c->a, c->a_stride, c->m, c->k, (struct tw_sums){.right = w->right, .rows = r->want});
+        tw_sum_pass(
+            w->host, c->b_type, 1, c->b, c->b_stride, c->n, c->k,
+            (struct tw_sums){
+                .left = j->sign, .columns = w->right, .right = w->left, .rows = j->want, .row_squares = j->norm});
+    tw_sum_pass(w->host, c->a_type, 1, c->a, c->a_stride, c->m, c->k,
+                (struct tw_sums){.right = w->right, .rows = r->want});
 }
 
 static void sum_results(const struct check *w)
 {
     const struct tw_checksum *c = w->c;
     const struct side *r = &w->rows, *j = &w->columns;
-    run_pass(w, c->out_type, 0, c->out, c->out_stride, c->m, c->n,
-             (struct tw_sums){.left = r->sign,
-                              .columns = j->got,
-                              .right = j->sign,
-                              .rows = r->got,
-                              .row_squares = r->square,
-                              .column_squares = j->square});
+    tw_sum_pass(w->host, c->out_type, 0, c->out, c->out_stride, c->m, c->n,
+                (struct tw_sums){.left = r->sign,
+                                 .columns = j->got,
+                                 .right = j->sign,
+                                 .rows = r->got,
+                                 .row_squares = r->square,
+                                 .column_squares = j->square});
     if (c->addend != NULL)
-        run_pass(w, TW_F32, 0, c->addend, c->addend_stride, c->m, c->n,
-                 (struct tw_sums){.left = r->sign,
-                                  .columns = j->addend,
-                                  .right = j->sign,
-                                  .rows = r->addend,
-                                  .row_squares = r->addend_square,
-                                  .column_squares = j->addend_square});
+        tw_sum_pass(w->host, TW_F32, 0, c->addend, c->addend_stride, c->m, c->n,
+                    (struct tw_sums){.left = r->sign,
+                                     .columns = j->addend,
+                                     .right = j->sign,
+                                     .rows = r->addend,
+                                     .row_squares = r->addend_square,
+                                     .column_squares = j->addend_square});
 }
 
 /* ---- comparison ---- */
@@ -257,16 +133,16 @@ static void compare(const struct check *w, const struct across *across, const st
 {
     const double k = (double)w->c->k, root = sqrt((double)across->n), norm = sqrt(s->norm[i]);
     const double size = across->common * norm + bias_norm + sqrt(s->addend_square[i]);
-    const double vanished = TINY * sqrt(k) * (across->common + root * norm + root * sqrt(k));
-    const double of_c = OF_EACH_TERM * k + (w->c->out_type == TW_BF16 ? HALF_UNIT : 0);
-    const double deviation = ERROR * size + of_c * sqrt(s->square[i]) + vanished;
+    const double vanished = TW_BOUND_TINY * sqrt(k) * (across->common + root * norm + root * sqrt(k));
+    const double of_c = TW_BOUND_OF_EACH_TERM * k + (w->c->out_type == TW_BF16 ? TW_BOUND_HALF_UNIT : 0);
+    const double deviation = TW_BOUND_ERROR * size + of_c * sqrt(s->square[i]) + vanished;
     const double allowed = OWN_ROUNDING * fmin(DEVIATIONS, root) * deviation;
     const double want = s->want[i] + bias + s->addend[i], off = fabs(s->got[i] - want);
     /* Nothing is proved by what is not finite, or so large that sums in fp32 may rightly be infinite. */
-    if (!isfinite(want) || !(size < OVERFLOW) || (isfinite(s->got[i]) && off <= allowed))
+    if (!isfinite(want) || !(size < TW_BOUND_OVERFLOW) || (isfinite(s->got[i]) && off <= allowed))
         return;
     if (!isfinite(s->got[i]))
-        *worst = (struct worst){i, INFINITY, ERROR * size};
+        *worst = (struct worst){i, INFINITY, TW_BOUND_ERROR * size};
     else if (worst->index < 0 || off * worst->allowed > worst->off * allowed)
         *worst = (struct worst){i, off, allowed};
 }
@@ -339,7 +215,7 @@ static double *lay_out(struct side *s, int64_t n, double *memory)
     s->n = n;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, memory += n)
         *arrays[i] = memory;
-    clear(s->addend, 2 * n); /* with its squares; when there is none */
+    memset(s->addend, 0, 2 * (size_t)n * sizeof *s->addend); /* with its squares; when there is none */
     return memory;
 }
 
@@ -358,12 +234,12 @@ int tw_host_check_product(struct tw_host *h, const struct tw_checksum *c, struct
     struct check w = {.host = h, .c = c};
     struct tw_random random = {SEED};
     int rc = check_types(c, err);
-    if (rc != TW_OK)
-        return rc;
-    const size_t longest = (size_t)(c->k > c->n ? c->k : c->n), a_double = sizeof(double) / sizeof(float);
+    if (rc != TW_OK || c->gelu)
+        return rc != TW_OK ? rc : tw_check_numbers(h, c, err);
+    const size_t a_double = sizeof(double) / sizeof(float);
     rc = tw_shared_reserve(h, (size_t)(7 * (c->m + c->n) + 2 * c->k) * a_double, err);
     if (rc >= 0)
-        rc = tw_own_reserve(h, 2 * longest * a_double + (SPARE_ROWS / 2 + 1) * PIECE, err);
+        rc = tw_sum_pass_reserve(h, c->k > c->n ? c->k : c->n, err);
     if (rc < 0)
         return rc;
     double *memory = (double *)(void *)tw_shared(h);

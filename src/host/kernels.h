@@ -35,7 +35,9 @@ struct tw_finish {
 
 struct tw_kernels {
     const char *name;
-    int tile_rows, tile_cols; /* the register tile; tile_rows divides 48 and 240, tile_cols divides 64 */
+    const struct tw_pack_kernels *packing; /* pack_kernels.h */
+    const struct tw_sum_kernels *sums;     /* sum_kernels.h */
+    int tile_rows, tile_cols;              /* the register tile; tile_rows divides 48 and 240, tile_cols divides 64 */
 
     /* n stored numbers as floats, exact; n a multiple of the type's block. f32, f16, bf16, q5_0, q8_0. */
     void (*widen)(enum tw_type type, const void *src, float *dst, int64_t n);

@@ -347,4 +347,4 @@ static void tile_run(int rows, int64_t k, const float *a, const float *b, float 
         tile_2(k, a, b, c, c_stride, add_to);
 }
 
-const struct tw_kernels tw_kernels_avx2 = VECTOR_KERNELS("avx2");
+const struct tw_kernels tw_kernels_avx2 = VECTOR_KERNELS(avx2);

@@ -353,4 +353,4 @@ static void tile_run(int rows, int64_t k, const float *a, const float *b, float 
         tile_4(k, a, b, c, c_stride, add_to);
 }
 
-const struct tw_kernels tw_kernels_avx512 = VECTOR_KERNELS("avx512");
+const struct tw_kernels tw_kernels_avx512 = VECTOR_KERNELS(avx512);

@@ -1,5 +1,7 @@
 /* The kernels in plain C: the right answer, and what runs where no vector unit is known. */
 #include "host/kernels.h"
+#include "host/pack_kernels.h"
+#include "host/sum_kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,6 +201,8 @@ static void finish(int rows, int64_t n, const float *c, int64_t c_stride, const 
 
 const struct tw_kernels tw_kernels_c = {
     .name = "c",
+    .packing = &tw_pack_kernels_c,
+    .sums = &tw_sum_kernels_c,
     .tile_rows = MR,
     .tile_cols = NR,
     .widen = tw_row_to_f32,

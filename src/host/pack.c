@@ -199,7 +199,7 @@ static int check(const struct tw_pack *p, const void *to, struct tw_error *err)
 
 int tw_host_pack(struct tw_host *h, const struct tw_pack *p, void *to, struct tw_error *err)
 {
-    struct packing w = {.p = p, .host = h, .kernels = tw_pack_kernels_find(h->kernels->name), .to = to};
+    struct packing w = {.p = p, .host = h, .kernels = h->kernels->packing, .to = to};
     int rc = check(p, to, err);
     if (rc == TW_OK)
         rc = tw_own_reserve(h, p->b_rows ? p->block_columns : TW_PACK_WIDTH * PIECE, err);

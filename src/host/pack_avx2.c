@@ -136,5 +136,4 @@ static void settle(void)
     _mm_sfence();
 }
 
-const struct tw_pack_kernels tw_pack_kernels_avx2 = {
-    .name = "avx2", .columns = columns, .rows = rows, .settle = settle};
+const struct tw_pack_kernels tw_pack_kernels_avx2 = {.columns = columns, .rows = rows, .settle = settle};

@@ -158,5 +158,4 @@ static void settle(void)
     _mm_sfence();
 }
 
-const struct tw_pack_kernels tw_pack_kernels_avx512 = {
-    .name = "avx512", .columns = columns, .rows = rows, .settle = settle};
+const struct tw_pack_kernels tw_pack_kernels_avx512 = {.columns = columns, .rows = rows, .settle = settle};

@@ -60,4 +60,4 @@ static void settle(void)
 {
 }
 
-const struct tw_pack_kernels tw_pack_kernels_c = {.name = "c", .columns = columns, .rows = rows, .settle = settle};
+const struct tw_pack_kernels tw_pack_kernels_c = {.columns = columns, .rows = rows, .settle = settle};

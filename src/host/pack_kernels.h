@@ -11,8 +11,6 @@
 enum tw_pack_tile { TW_PACK_DEPTH = 8, TW_PACK_WIDTH = 4, TW_PACK_TILE_BYTES = 64, TW_PACK_GROUPS = 4 };
 
 struct tw_pack_kernels {
-    const char *name; /* as in struct tw_kernels */
-
     /*
      * Four columns of B that lie as rows of f32, f16 or bf16: 8 * groups numbers of each become the tiles at to,
      * to + stride, ...; groups is a multiple of TW_PACK_GROUPS.
@@ -26,9 +24,6 @@ struct tw_pack_kernels {
     /* To be called by each thread after the last of its calls, before others read what they wrote. */
     void (*settle)(void);
 };
-
-/* The table that goes with the kernels of this name; "c" when there is no other. */
-const struct tw_pack_kernels *tw_pack_kernels_find(const char *name);
 
 extern const struct tw_pack_kernels tw_pack_kernels_c;
 extern const struct tw_pack_kernels tw_pack_kernels_avx2;

@@ -1,7 +1,5 @@
-/* Which tables of kernels this processor can run, and which go together. */
+/* Which tables of kernels this processor can run. */
 #include "host/kernels.h"
-#include "host/pack_kernels.h"
-#include "host/sum_kernels.h"
 
 #include "base/processor.h"
 
@@ -29,30 +27,4 @@ const struct tw_kernels *tw_kernels_find(const char *name)
         if (name == NULL || strcmp(k->name, name) == 0)
             return k;
     return NULL;
-}
-
-const struct tw_pack_kernels *tw_pack_kernels_find(const char *name)
-{
-#if defined(TW_X86)
-    static const struct tw_pack_kernels *const tables[] = {&tw_pack_kernels_avx512, &tw_pack_kernels_avx2};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (strcmp(tables[i]->name, name) == 0)
-            return tables[i];
-#else
-    (void)name;
-#endif
-    return &tw_pack_kernels_c;
-}
-
-const struct tw_sum_kernels *tw_sum_kernels_find(const char *name)
-{
-#if defined(TW_X86)
-    static const struct tw_sum_kernels *const tables[] = {&tw_sum_kernels_avx512, &tw_sum_kernels_avx2};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (strcmp(tables[i]->name, name) == 0)
-            return tables[i];
-#else
-    (void)name;
-#endif
-    return &tw_sum_kernels_c;
 }

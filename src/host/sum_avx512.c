@@ -20,4 +20,4 @@ INLINE D halves(const unsigned char *p)
 
 #include "host/sum_vector.h"
 
-const struct tw_sum_kernels tw_sum_kernels_avx512 = {.name = "avx512", .add = add};
+const struct tw_sum_kernels tw_sum_kernels_avx512 = {.add = add};

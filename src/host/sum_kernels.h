@@ -16,14 +16,10 @@ struct tw_sums {
 };
 
 struct tw_sum_kernels {
-    const char *name; /* as in struct tw_kernels */
     /* x: f32 or bf16, any alignment, rows `stride` bytes apart. */
     void (*add)(enum tw_type type, const unsigned char *x, size_t stride, int64_t rows, int64_t n,
                 const struct tw_sums *sums);
 };
-
-/* The table that goes with the kernels of this name; "c" when there is no other. */
-const struct tw_sum_kernels *tw_sum_kernels_find(const char *name);
 
 extern const struct tw_sum_kernels tw_sum_kernels_c;
 extern const struct tw_sum_kernels tw_sum_kernels_avx2;

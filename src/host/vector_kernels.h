@@ -7,6 +7,8 @@
  * What is stored as pairs must be numbers, or NaNs that came from bf16 numbers.
  */
 #include "host/kernels.h"
+#include "host/pack_kernels.h"
+#include "host/sum_kernels.h"
 #include "host/vector.h"
 
 #include <math.h>
@@ -1037,8 +1039,9 @@ static void tile(int rows, int64_t k, const float *a, const float *b, float *c, 
 
 #define VECTOR_KERNELS(set)                                                                                            \
     {                                                                                                                  \
-        .name = (set), .tile_rows = MR, .tile_cols = NR, .widen = widen, .narrow = narrow, .transpose = transpose,     \
-        .tile = tile, .dots = dots, .weigh = weigh, .softmax = softmax, .exp_row = exp_row,                            \
-        .exp_columns = exp_columns, .scale_columns = scale_columns, .gelu = gelu, .scale = scale, .add = add,          \
-        .layer_norm = layer_norm, .finish = finish                                                                     \
+        .name = #set, .packing = &tw_pack_kernels_##set, .sums = &tw_sum_kernels_##set, .tile_rows = MR,               \
+        .tile_cols = NR, .widen = widen, .narrow = narrow, .transpose = transpose, .tile = tile, .dots = dots,         \
+        .weigh = weigh, .softmax = softmax, .exp_row = exp_row, .exp_columns = exp_columns,                            \
+        .scale_columns = scale_columns, .gelu = gelu, .scale = scale, .add = add, .layer_norm = layer_norm,            \
+        .finish = finish                                                                                               \
     }

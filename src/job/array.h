@@ -48,13 +48,13 @@ void tw_array_forget(struct tw_array *array, const void *from, size_t bytes);
 
 struct tw_array_counts {
     uint64_t runs;                            /* of graphs */
-    uint64_t launches;                        /* on the array, a command each; those that prove GELU do not count */
+    uint64_t launches;                        /* on the array, a command each */
     uint64_t contexts;                        /* taken by the array so far, for all its runners */
     uint64_t products_on_array;               /* matrices whose results were taken */
     uint64_t products_on_host;                /* operations */
     uint64_t operations_on_host;              /* all of them, products too */
     uint64_t fallbacks;                       /* launches, or graphs, that failed and were computed by the CPU */
-    uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
+    uint64_t mismatches;                      /* of these, launches with a result that a proof found wrong */
     uint64_t weights_packed, weights_evicted; /* entries, of all runners of the array */
     uint64_t cycles, read_bytes, write_bytes; /* modelled; 0 on silicon */
     /* What the time went to: making control code; putting it, weights and headers into the device's memory; operations
@@ -75,9 +75,16 @@ void tw_runner_destroy(struct tw_runner *runner);
 
 /*
  * Runs a finished graph. What it made for the graph is kept for when the same graph comes again: the same operations on
- * the same tensors at the same addresses. Fails as tw_host_run does; never because of the array.
+ * the same tensors at the same addresses. Fails as tw_host_run does, and when it is stopped; never because of the
+ * array.
  */
 int tw_runner_run(struct tw_runner *runner, const struct tw_graph *g, struct tw_error *err);
+
+/*
+ * stop is asked before each step of a run, by the thread that runs it: nonzero ends the run with TW_E_CANCELLED, its
+ * results being anything. What the CPU runs alone is one step. NULL, as at first: nobody is asked.
+ */
+void tw_runner_ask(struct tw_runner *runner, int (*stop)(void *arg), void *arg);
 
 /* Since it was made. */
 void tw_runner_counts(const struct tw_runner *runner, struct tw_array_counts *counts);

@@ -68,14 +68,6 @@ void launch_release(struct tw_runner *r, struct launch *launch);
  */
 int launch_verify(struct tw_runner *r, struct launch *launch, struct tw_error *err);
 
-/* Sets the buffers that control code of this launch names, in any job. */
-int launch_set_buffers(const struct tw_runner *r, struct launch *launch, struct tw_job *job, struct tw_error *err);
-
-/* Matrix number i of part as a product of the overlay. */
-struct tw_overlay_product;
-void launch_product(const struct launch *launch, const struct part *part, int64_t i,
-                    struct tw_overlay_product *product);
-
 /* Where tensor id, which is a temporary, and its matrix number i begin in the area. */
 size_t launch_offset(const struct tw_graph *g, tw_id id, int64_t i);
 

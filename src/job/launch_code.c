@@ -18,7 +18,8 @@ static uint32_t pitch_of(const struct launch *l, tw_id id)
     return (uint32_t)(tw_plan_pitch(l->graph, id) / tw_row_bytes(l->graph->tensors[id].type, 1));
 }
 
-void launch_product(const struct launch *l, const struct part *part, int64_t i, struct tw_overlay_product *p)
+/* Matrix number i of part as a product of the overlay. */
+static void describe(const struct launch *l, const struct part *part, int64_t i, struct tw_overlay_product *p)
 {
     const struct tw_op *op = part->op;
     *p = (struct tw_overlay_product){.shape = part->shape,
@@ -46,7 +47,7 @@ static int write_products(const struct launch *l, struct tw_overlay_launch *code
     int result = TW_OK;
     for (const struct part *part = l->parts; result == 0 && part < l->parts + l->count; part++)
         for (int64_t i = 0; result == 0 && i < l->graph->tensors[part->op->out].batch; i++) {
-            launch_product(l, part, i, &product);
+            describe(l, part, i, &product);
             result = tw_overlay_product(code, &product, err);
         }
     return result;

@@ -31,12 +31,12 @@ static void find_buffers(const struct tw_runner *r, struct launch *l)
     }
 }
 
-int launch_set_buffers(const struct tw_runner *r, struct launch *l, struct tw_job *job, struct tw_error *err)
+static int set_buffers(const struct tw_runner *r, struct launch *l, struct tw_error *err)
 {
     int code = TW_OK;
     find_buffers(r, l);
     for (uint32_t i = 0; code == 0 && i < l->n_buffers; i++)
-        code = tw_job_set_buffer(job, i, l->buffers[i], err);
+        code = tw_job_set_buffer(l->job, i, l->buffers[i], err);
     return code;
 }
 
@@ -65,7 +65,7 @@ int launch_run(struct tw_runner *r, struct launch *l, struct tw_error *err)
     for (int32_t i = 0; code == 0 && i < l->count; i++)
         code = write_own(l, &l->parts[i], err);
     if (code == 0)
-        code = launch_set_buffers(r, l, l->job, err);
+        code = set_buffers(r, l, err);
     if (code == 0)
         code = tw_job_run(l->job, err);
     r->counts.array_seconds += tw_seconds() - begin;

@@ -43,12 +43,20 @@ static void tell(const struct tw_runner *r, const struct tw_runner_event *event)
         r->event(r->arg, event);
 }
 
+static int may_go_on(const struct tw_runner *r, struct tw_error *err)
+{
+    const int stop = r->stop != NULL && r->stop(r->stop_arg) != 0;
+    return stop ? tw_fail(err, TW_E_CANCELLED, "stopped on request") : TW_OK;
+}
+
 /* ---- All by the CPU, in its own memory */
 
 static int run_on_host(struct tw_runner *r, const struct tw_graph *g, struct tw_error *err)
 {
     const double begin = tw_seconds();
-    int code = tw_host_run(r->host, g, err);
+    int code = may_go_on(r, err);
+    if (code == 0)
+        code = tw_host_run(r->host, g, err);
     if (code < 0)
         return code;
     const double seconds = tw_seconds() - begin;
@@ -157,8 +165,10 @@ static int run_plan(struct run *run, struct tw_error *err)
     int code = TW_OK;
     for (int32_t i = 0; code == 0 && i < plan->n_steps; i++) {
         const struct tw_step *step = &plan->steps[i];
-        code = step->kind == TW_STEP_LAUNCH ? launch_step(run, step, &run->planned->launches[i], err)
-                                            : host_step(run, step, err);
+        code = may_go_on(run->runner, err);
+        if (code == 0)
+            code = step->kind == TW_STEP_LAUNCH ? launch_step(run, step, &run->planned->launches[i], err)
+                                                : host_step(run, step, err);
     }
     if (code == 0 && run->proved > 0 && run->failed == 0)
         array_is_proved(run->runner->array);
@@ -196,6 +206,12 @@ int tw_runner_run(struct tw_runner *r, const struct tw_graph *g, struct tw_error
     int code = alone ? run_on_host(r, g, err) : run_with_array(r, g, err);
     r->counts.runs += code == 0;
     return code;
+}
+
+void tw_runner_ask(struct tw_runner *r, int (*stop)(void *arg), void *arg)
+{
+    r->stop = stop;
+    r->stop_arg = arg;
 }
 
 void tw_runner_counts(const struct tw_runner *r, struct tw_array_counts *counts)

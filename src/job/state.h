@@ -34,6 +34,8 @@ struct tw_runner {
     struct area area;
     struct planned *plans; /* last used first */
     int apart;
+    int (*stop)(void *arg);
+    void *stop_arg;
     void (*event)(void *arg, const struct tw_runner_event *event);
     void *arg;
     struct tw_array_counts counts;

@@ -36,6 +36,7 @@ struct run {
     int32_t language;     /* -1: to be detected */
     int32_t task[4];      /* the prompt's last tokens: start, language, task, no timestamps */
     int32_t n_task;
+    int is_ahead; /* encoding while another input is decoded, which is not to be told */
 };
 
 struct tw_whisper {
@@ -128,6 +129,13 @@ static int read_window(struct run *r, int64_t seek, struct tw_error *err)
     return tw_mel_read(r->mel, past, count - wanted, dst + wanted * tw_mel_bands(r->mel), err);
 }
 
+/* Tells the caller how far the run is; nonzero: it wants to stop. */
+static int report(void *arg)
+{
+    const struct run *r = arg;
+    return r->options.progress != NULL && r->options.progress(r->options.arg, r->done) != 0;
+}
+
 /* Fills the cross-attention caches from the window at frame seek, unless they hold it. */
 static int encode(struct run *r, int64_t seek, struct tw_error *err)
 {
@@ -146,6 +154,7 @@ static int encode(struct run *r, int64_t seek, struct tw_error *err)
         w->encoder_cross = cross;
     }
     int code = read_window(r, seek, err);
+    tw_runner_ask(w->runner, r->is_ahead ? NULL : report, r);
     if (code == TW_OK)
         code = tw_runner_run(w->runner, w->encoder, err);
     if (code != TW_OK)
@@ -242,13 +251,6 @@ static int silent(const struct tw_sequence *q, double no_speech)
 static uint64_t window_seed(const struct run *r, int64_t seek, int attempt)
 {
     return r->options.seed * 0x100000001b3u + (uint64_t)seek * 64u + (uint64_t)attempt;
-}
-
-/* Tells the caller how far the run is; nonzero: it wants to stop. */
-static int report(void *arg)
-{
-    const struct run *r = arg;
-    return r->options.progress != NULL && r->options.progress(r->options.arg, r->done) != 0;
 }
 
 struct decoded {
@@ -503,7 +505,9 @@ int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err)
     struct run *r = &session->run;
     if (r->session == NULL)
         return tw_fail(err, TW_E_STATE, "no transcription has begun");
+    r->is_ahead = 1;
     int code = too_short(r) ? TW_OK : encode(r, r->start, err);
+    r->is_ahead = 0;
     if (code != TW_OK)
         release_run(r);
     return code;

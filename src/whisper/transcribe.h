@@ -31,7 +31,8 @@ struct tw_transcribe_options {
     const char *prompt;    /* initial text context; may be NULL */
     uint64_t seed;         /* of sampling at temperatures above 0 */
     const char *array;     /* what transcripts call the session's array: "npu", "emu"; NULL: "npu" */
-    /* Called at each window and token with the share done in [0, 1]; nonzero stops with TW_E_CANCELLED. May be NULL. */
+    /* Called at each window, each step of its encoding on the array, and each token, with the share done in [0, 1];
+     * nonzero stops with TW_E_CANCELLED. May be NULL. */
     int (*progress)(void *arg, double done);
     /* Called for each finished segment, in order. May be NULL. */
     void (*segment)(void *arg, const struct tw_segment *segment);

@@ -185,6 +185,33 @@ static void fill(struct product *p, double part, int spread)
         }
 }
 
+static double true_gelu(double x)
+{
+    return x / 2 * erfc(-x / sqrt(2));
+}
+
+static double addend_at(const struct product *p, int64_t i, int64_t j)
+{
+    float x = 0;
+    if (p->c.addend != NULL)
+        memcpy(&x, (const unsigned char *)p->c.addend + (size_t)i * p->c.addend_stride + 4 * (size_t)j, 4);
+    return (double)x;
+}
+
+/* Makes it a product with GELU, which comes before the addend; C has errors of so much of what is allowed. */
+static void fill_gelu(struct product *p, double part)
+{
+    p->c.gelu = 1;
+    p->c.gelu_error = 0x1p-7F;
+    for (int64_t i = 0; i < p->c.m; i++)
+        for (int64_t j = 0; j < p->c.n; j++) {
+            double x = p->exact[i * p->c.n + j] - addend_at(p, i, j), tail = fabs(x) / 2 * erfc(fabs(x) / sqrt(2));
+            double sign = draw(p, 0, 1) ? part : -part;
+            x = true_gelu(x + sign * 0x1p-20 * p->magnitude[i * p->c.n + j]) + sign * 0x1p-7 * tail;
+            put(p, i, j, x + addend_at(p, i, j));
+        }
+}
+
 /* The verdict, the same with every table and number of threads. */
 static int verdict(const struct product *p, struct tw_error *err)
 {
@@ -513,6 +540,112 @@ static void the_largest_and_smallest_numbers(void **state)
     }
 }
 
+/* ---- GELU */
+
+static void right_gelu_passes(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{33, 512, 40}, {1, 1024, 600}, {600, 32, 1}, {100, 8, 45000}, {257, 96, 129}};
+    struct product p = {.random = {70}};
+    for (int i = 0; i < 2000; i++) {
+        struct tw_error err = {0};
+        struct tw_host *host = hosts[i % TABLES][i % 50 == 0];
+        make_random(&p, 20);
+        fill_gelu(&p, (double)draw(&p, -1, 1));
+        if (tw_host_check_product(host != NULL ? host : hosts[0][0], &p.c, &err) != TW_OK)
+            fail_msg("product %d: %s", i, err.text);
+        unmake(&p);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        make(&p, sizes[i][0], sizes[i][1], sizes[i][2], TW_BF16, TW_F16, 0, i & 1 ? TW_BF16 : TW_F32, BIAS);
+        fill_gelu(&p, 1);
+        must_be_right(&p);
+        int64_t row = p.c.m - 1, column = p.c.n - 1;
+        char where[64];
+        put(&p, row, column, (double)get(&p, row, column) + 0.5 * sqrt((double)p.c.k));
+        snprintf(where, sizeof where, "row %lld and column %lld", (long long)row, (long long)column);
+        must_be_wrong(&p, where);
+        unmake(&p);
+    }
+}
+
+/* What a number may be off by, worked out from the comment in check_numbers.c. */
+static double gelu_tolerance(const struct product *p, int64_t i, int64_t j)
+{
+    double a = 0, b = 0, all = p->magnitude[i * p->c.n + j], should = fabs((double)get(p, i, j));
+    for (int64_t k = 0; k < p->c.k; k++) {
+        a += p->a[i * p->c.k + k] * p->a[i * p->c.k + k];
+        b += p->b[j * p->c.k + k] * p->b[j * p->c.k + k];
+    }
+    double allowed = 8 * 0x1p-20 * (1.25 * sqrt(a * b) + 3 * all) + 0.17 * 0x1p-7 + 0x1p-24 * (double)p->c.k * all;
+    return allowed + (p->c.out_type == TW_BF16 ? 0x1p-8 * (should + allowed) : 0);
+}
+
+static void flipped_bits_of_gelu_are_found(void **state)
+{
+    (void)state;
+    struct product p = {.random = {71}};
+    int above = 0;
+    for (int i = 0; i < 100; i++) {
+        make_random(&p, 40);
+        fill_gelu(&p, 0);
+        for (int flip = 0; flip < 8; flip++) {
+            int64_t row = draw(&p, 0, p.c.m - 1), column = draw(&p, 0, p.c.n - 1);
+            int bit = (int)draw(&p, 0, p.c.out_type == TW_F32 ? 31 : 15);
+            unsigned char *byte = at(&p, row, column) + bit / 8;
+            double before = (double)get(&p, row, column), allowed = gelu_tolerance(&p, row, column);
+            *byte ^= (unsigned char)(1 << bit % 8);
+            double change = fabs((double)get(&p, row, column) - before);
+            if (!(change <= 2 * allowed) && is_right(&p))
+                fail_msg("product %d: a change by %g is not found, tolerance %g", i, change, allowed);
+            above += !(change <= 2 * allowed);
+            *byte ^= (unsigned char)(1 << bit % 8);
+        }
+        unmake(&p);
+    }
+    assert_true(above > 100 * 8 / 4);
+}
+
+static void gelu_wrong_in_every_way(void **state)
+{
+    (void)state;
+    struct product p = {.random = {72}};
+    for (int round = 0; round < 4 * WAYS; round++) {
+        make(&p, 64, 96, 64, TW_BF16, TW_F32, round & 1, round & 2 ? TW_F32 : TW_BF16, BIAS | ADDEND);
+        fill_gelu(&p, 1);
+        must_be_right(&p);
+        spoil(&p, (enum way)(round % WAYS));
+        assert_false(is_right(&p));
+        unmake(&p);
+    }
+    make(&p, 20, 32, 20, TW_F32, TW_F32, 0, TW_F32, 0);
+    fill(&p, 0, 0); /* without GELU */
+    must_be_right(&p);
+    p.c.gelu = 1;
+    assert_false(is_right(&p));
+    unmake(&p);
+}
+
+/* Numbers that come of NaN or of infinities prove nothing; others that are not finite are wrong. */
+static void gelu_of_what_is_not_finite(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    struct product p = {.random = {73}};
+    for (int i = 0; i < 6; i++) {
+        static const uint16_t nan = 0x7fc0;
+        make(&p, 20, 30, 25, TW_BF16, TW_BF16, 0, i & 1 ? TW_F32 : TW_BF16, BIAS);
+        fill_gelu(&p, 1);
+        memcpy(p.memory[0] + ((const unsigned char *)p.c.a - p.memory[0]) + 7 * p.c.a_stride + 20, &nan, sizeof nan);
+        for (int64_t j = 0; j < p.c.n; j++)
+            put(&p, 7, j, (double)bad[i % 3]);
+        must_be_right(&p);
+        put(&p, 8, 9, (double)bad[i % 3]);
+        must_be_wrong(&p, "row 8 and column 9");
+        unmake(&p);
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -560,6 +693,10 @@ int main(void)
         cmocka_unit_test(wrong_in_every_way),
         cmocka_unit_test(operands_that_are_not_finite),
         cmocka_unit_test(the_largest_and_smallest_numbers),
+        cmocka_unit_test(right_gelu_passes),
+        cmocka_unit_test(flipped_bits_of_gelu_are_found),
+        cmocka_unit_test(gelu_wrong_in_every_way),
+        cmocka_unit_test(gelu_of_what_is_not_finite),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, open_hosts, close_hosts);

@@ -192,6 +192,41 @@ static void in_parts(void **state)
     tw_mel_destroy(given_up);
 }
 
+static int stop_at(void *arg, double done)
+{
+    int *left = arg;
+    (void)done;
+    return (*left)-- <= 0;
+}
+
+/* Whenever it is asked to stop, it does so before the next launch; the session is as good as new then. */
+static void stopped(void **state)
+{
+    const struct place *p = *state;
+    struct tw_whisper *session = new_session(p, p->rig.host);
+    struct tw_mel *mel = listen(p, 1);
+    uint64_t before = 0;
+    int stops = 0;
+    for (int code = TW_E_CANCELLED; code == TW_E_CANCELLED; stops++) {
+        struct tw_error err = {0};
+        struct tw_transcribe_options o = options();
+        struct tw_transcript t;
+        int left = stops;
+        o.progress = stop_at;
+        o.arg = &left;
+        code = tw_transcribe(session, mel, &o, &t, &err);
+        assert_true(code == TW_OK || code == TW_E_CANCELLED);
+        assert_true(t.counts.launches == before || t.counts.launches == before + 1);
+        before = t.counts.launches;
+        if (code == TW_OK)
+            assert_same(&p->alone[1], &t);
+        tw_transcript_release(&t);
+    }
+    assert_true(stops > (int)p->alone[1].counts.launches + 3); /* more than the launches, norms and tokens */
+    tw_whisper_destroy(session);
+    tw_mel_destroy(mel);
+}
+
 static void wrong_order(void **state)
 {
     const struct place *p = *state;
@@ -212,10 +247,8 @@ static void wrong_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sounds_differ),
-        cmocka_unit_test(two_at_once),
-        cmocka_unit_test(in_parts),
-        cmocka_unit_test(wrong_order),
+        cmocka_unit_test(sounds_differ), cmocka_unit_test(two_at_once), cmocka_unit_test(in_parts),
+        cmocka_unit_test(stopped),       cmocka_unit_test(wrong_order),
     };
     return cmocka_run_group_tests_name("transcriptions on the array", tests, set_up, tear_down);
 }
