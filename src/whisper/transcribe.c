@@ -527,6 +527,8 @@ static void count(struct run *r)
         .mismatches = now.mismatches - before->mismatches,
         .cycles = now.cycles - before->cycles,
     };
+    if (now.runs > before->runs && r->transcript->counts.products_on_array == 0)
+        r->transcript->encoder_device = "cpu"; /* whatever was asked for */
 }
 
 int tw_transcribe_finish(struct tw_whisper *session, struct tw_error *err)

@@ -227,6 +227,26 @@ static void stopped(void **state)
     tw_mel_destroy(mel);
 }
 
+/* An array that answers nothing: the transcript says who did the work. */
+static void cpu_instead(void **state)
+{
+    struct place p = *(struct place *)*state;
+    struct tw_transcript t;
+    assert_int_equal(rig_open(&p.rig, "token:1.0", NULL, MACHINE_PLAIN), 0);
+    struct tw_whisper *session = new_session(&p, p.rig.host);
+    transcribe(&p, session, 1, &t);
+    assert_string_equal(t.encoder_device, "cpu");
+    assert_true(t.counts.fallbacks > 0 && t.counts.products_on_array == 0);
+    assert_string_equal(t.segments[0].text, p.alone[1].segments[0].text);
+    tw_transcript_release(&t);
+    transcribe(&p, session, 1, &t); /* the array is left alone by now */
+    assert_string_equal(t.encoder_device, "cpu");
+    assert_int_equal(t.counts.fallbacks, 0);
+    tw_transcript_release(&t);
+    tw_whisper_destroy(session);
+    rig_close(&p.rig);
+}
+
 static void wrong_order(void **state)
 {
     const struct place *p = *state;
@@ -248,7 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sounds_differ), cmocka_unit_test(two_at_once), cmocka_unit_test(in_parts),
-        cmocka_unit_test(stopped),       cmocka_unit_test(wrong_order),
+        cmocka_unit_test(stopped),       cmocka_unit_test(cpu_instead), cmocka_unit_test(wrong_order),
     };
     return cmocka_run_group_tests_name("transcriptions on the array", tests, set_up, tear_down);
 }

@@ -195,7 +195,7 @@ int tw_array_advance(struct tw_array *array, uint64_t until, struct tw_error *er
 /* Why nothing more happened: a failure, the limit, or because everything waits. */
 static int stopped(struct tw_array *a, uint64_t until, struct tw_error *err)
 {
-    char text[900];
+    char text[400];
     tw_core_seats_join(a);
     if (a->fault.code != 0)
         return failed(a, err);

@@ -159,6 +159,22 @@ static int stream_waits(const struct tw_stream *s, struct text *text)
     return 1;
 }
 
+/* Takes the last separator away, and what did not fit whole. */
+static void end(char *text, const struct text *to)
+{
+    static const char more[] = "and others";
+    size_t n = strlen(text);
+    if (to->left > 1) {
+        if (n >= 2 && text[n - 1] == ' ')
+            text[n - 2] = '\0';
+        return;
+    }
+    while (n > 0 && (text[n - 1] != ' ' || n < 2 || text[n - 2] != ';' || to->left + strlen(text) - n < sizeof more))
+        n--;
+    if (n > 0)
+        memcpy(text + n, more, sizeof more);
+}
+
 int tw_array_waits(const struct tw_array *array, char *text, size_t size)
 {
     struct text to = {text, size};
@@ -179,9 +195,8 @@ int tw_array_waits(const struct tw_array *array, char *text, size_t size)
     }
     for (unsigned i = 0; i < array->n_streams; i++)
         waits += stream_waits(&array->streams[i], &to);
-    size_t n = size > 0 ? strlen(text) : 0;
-    if (n >= 2 && text[n - 1] == ' ')
-        text[n - 2] = '\0'; /* the last separator */
+    if (size > 0)
+        end(text, &to);
     return waits;
 }
 

@@ -127,6 +127,7 @@ static void a_core_among_many(void **state)
     }
     assert_int_equal(wait_for_end(&b), TW_E_STATE);
     assert_null(strstr(b.board->err.text, "DMA (0, 2)")); /* cut */
+    assert_says(&b, "none leads there now; and others");
     assert_says(&b, "nothing can move any more: core (0, 2) hangs in bundle 0x");
     drop(&b);
 }
