@@ -343,7 +343,7 @@ int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
 struct tw_engine;
 
 /* Which products of the NPU are proved by checksums, which takes the processor little time. */
-enum tw_array_verify {
+enum tw_verify {
     TW_VERIFY_FIRST, /* those of the first run */
     TW_VERIFY_ALL,
     TW_VERIFY_NONE
@@ -352,7 +352,7 @@ enum tw_array_verify {
 struct tw_engine_options {
     unsigned threads;      /* 0: one for each processor */
     uint64_t weight_bytes; /* how much memory packed weights may take; 0: 4 GiB */
-    enum tw_array_verify verify;
+    enum tw_verify verify;
     /* Gets a sentence when the processor takes over; may be called by several threads at once. NULL: to stderr. */
     void (*warn)(void *arg, const char *sentence);
     void *arg;

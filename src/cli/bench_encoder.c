@@ -181,7 +181,7 @@ static void on_launch(void *arg, const struct tw_runner_event *e)
 static int run_array(struct work *w, int apart, void (*event)(void *arg, const struct tw_runner_event *event))
 {
     struct tw_runner *runner;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
     int code = tw_runner_create(w->speech->array, w->speech->host, &runner, w->err);
     if (code < 0)
         return code;

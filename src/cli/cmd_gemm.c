@@ -113,7 +113,7 @@ static const char *device_name(const struct outcome *o)
 
 static void print_cost(const struct request *r, const struct outcome *o)
 {
-    const struct tw_array_counts *c = &o->figures.counts;
+    const struct tw_executor_counts *c = &o->figures.counts;
     if (!o->figures.is_emulated) {
         printf("  %.3f ms measured for the NPU's part, %.3f ms for all\n", 1e3 * c->array_seconds,
                1e3 * o->figures.seconds);
@@ -129,7 +129,7 @@ static void print_cost(const struct request *r, const struct outcome *o)
 static void print_text(const struct request *r, const struct outcome *o)
 {
     const struct tw_gemm *g = &r->gemm;
-    const struct tw_array_counts *c = &o->figures.counts;
+    const struct tw_executor_counts *c = &o->figures.counts;
     printf("%d x %d x %d, bf16, A %s, C %s%s%s%s", g->rows, g->depth, g->columns, g->a_f32 ? "f32" : "bf16",
            g->out_bf16 ? "bf16" : "f32", g->bias ? ", bias" : "", g->gelu ? ", GELU" : "", g->add ? ", addend" : "");
     if (g->chain > 1)
@@ -159,7 +159,7 @@ static json_t *real_or_null(int known, double x)
 static json_t *figures_json(const struct request *r, const struct outcome *o)
 {
     const struct tw_gemm *g = &r->gemm;
-    const struct tw_array_counts *c = &o->figures.counts;
+    const struct tw_executor_counts *c = &o->figures.counts;
     const int emu = o->figures.is_emulated;
     return json_pack(
         "{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:s?, s:I, s:I, s:f, s:f, s:o, s:o, s:f, s:s}", "m", g->rows,

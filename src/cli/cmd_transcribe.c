@@ -279,7 +279,7 @@ static int prepare_outputs(struct job *job, struct tw_error *err)
 static int load(struct job *job, struct tw_error *err)
 {
     const struct tw_request *r = job->request;
-    enum tw_array_verify verify = r->verify ? TW_VERIFY_ALL : TW_VERIFY_FIRST;
+    enum tw_verify verify = r->verify ? TW_VERIFY_ALL : TW_VERIFY_FIRST;
     double begin = tw_seconds();
     int code = tw_speech_load(&job->speech, r->model, (unsigned)r->threads, err);
     if (code == 0)

@@ -2,7 +2,7 @@
 #ifndef TW_CLI_GEMM_H
 #define TW_CLI_GEMM_H
 
-#include "job/array.h"
+#include "job/executor.h"
 
 /*
  * C = gelu?(A * B + bias) + D, A rows x depth, B depth x columns. In a chain C is A of the next product, whose B is
@@ -45,7 +45,7 @@ int tw_gemm_data_make(const struct tw_gemm *g, struct tw_gemm_data *data, struct
 void tw_gemm_data_free(struct tw_gemm_data *data);
 
 struct tw_gemm_figures {
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
     const char *bound; /* of the launch that took the most cycles; NULL on silicon */
     int is_emulated;
     double seconds; /* of the run, on the wall */

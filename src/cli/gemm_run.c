@@ -52,7 +52,7 @@ static int build(struct tw_graph *graph, const struct tw_gemm *g, const struct t
 struct work {
     struct tw_host *host;
     struct tw_device *device;
-    struct tw_array *array;
+    struct tw_executor *array;
     struct tw_runner *runner;
     struct tw_graph *graph;
 };
@@ -61,12 +61,12 @@ static int set_up(struct work *w, const struct tw_gemm *g, const struct tw_gemm_
 {
     const struct tw_host_options host = {.threads = (unsigned)g->threads};
     /* The result is compared with float64 instead, and a proof of GELU would be a launch that nobody asked for. */
-    const struct tw_array_options array = {.verify = TW_VERIFY_NONE};
+    const struct tw_executor_options array = {.verify = TW_VERIFY_NONE};
     int code = tw_host_create(&host, &w->host, err);
     if (code == TW_OK)
         code = tw_device_open(&g->device, &w->device, err);
     if (code == TW_OK)
-        code = tw_array_open(w->device, &array, &w->array, err);
+        code = tw_executor_open(w->device, &array, &w->array, err);
     if (code == TW_OK)
         code = tw_runner_create(w->array, w->host, &w->runner, err);
     if (code == TW_OK && (w->graph = tw_graph_create()) == NULL)
@@ -78,12 +78,12 @@ static void tear_down(struct work *w)
 {
     tw_graph_destroy(w->graph);
     tw_runner_destroy(w->runner);
-    tw_array_close(w->array);
+    tw_executor_close(w->array);
     tw_device_close(w->device);
     tw_host_destroy(w->host);
 }
 
-static int check_place(const struct tw_gemm *g, const struct tw_array_counts *c, struct tw_error *err)
+static int check_place(const struct tw_gemm *g, const struct tw_executor_counts *c, struct tw_error *err)
 {
     if (c->fallbacks > 0)
         return tw_fail(err, TW_E_DEVICE,

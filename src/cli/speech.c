@@ -28,22 +28,21 @@ static int read_kind(const char *device, enum tw_device_kind *kind, struct tw_er
                    named == device ? "" : ", which TILEWRIGHT_DEVICE names");
 }
 
-static int open_array(enum tw_device_kind kind, enum tw_array_verify verify, struct tw_array **array,
-                      struct tw_error *err)
+static int open_array(enum tw_device_kind kind, enum tw_verify verify, struct tw_executor **array, struct tw_error *err)
 {
     struct tw_device_options device_options = {.kind = kind};
-    struct tw_array_options array_options = {.verify = verify};
+    struct tw_executor_options array_options = {.verify = verify};
     struct tw_device *device;
     int code = tw_device_open(&device_options, &device, err);
     if (code < 0)
         return code;
-    code = tw_array_open(device, &array_options, array, err);
+    code = tw_executor_open(device, &array_options, array, err);
     tw_device_close(device);
     return code;
 }
 
 /* Silicon, or else the CPU, whatever the reason. */
-static void open_silicon(struct tw_speech *s, enum tw_array_verify verify, int quiet)
+static void open_silicon(struct tw_speech *s, enum tw_verify verify, int quiet)
 {
     struct tw_error err;
     if (open_array(TW_DEVICE_NPU, verify, &s->array, &err) == TW_OK)
@@ -56,7 +55,7 @@ static void open_silicon(struct tw_speech *s, enum tw_array_verify verify, int q
         tw_note("the CPU does all the work: %s", err.text);
 }
 
-int tw_speech_open_array(struct tw_speech *s, const char *device, enum tw_array_verify verify, int quiet,
+int tw_speech_open_array(struct tw_speech *s, const char *device, enum tw_verify verify, int quiet,
                          struct tw_error *err)
 {
     enum tw_device_kind kind;
@@ -88,7 +87,7 @@ int tw_speech_load(struct tw_speech *s, const char *model, unsigned threads, str
 
 void tw_speech_close(struct tw_speech *s)
 {
-    tw_array_close(s->array);
+    tw_executor_close(s->array);
     tw_host_destroy(s->host);
     tw_model_close(s->model);
     memset(s, 0, sizeof *s);

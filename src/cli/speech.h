@@ -3,22 +3,22 @@
 #define TW_CLI_SPEECH_H
 
 #include "host/host.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "whisper/model.h"
 
 struct tw_speech {
     struct tw_whisper_model *model;
     struct tw_host *host;
-    struct tw_array *array; /* NULL: the CPU does all */
-    const char *device;     /* who runs the encoder: "cpu", "npu" or "emu" */
+    struct tw_executor *array; /* NULL: the CPU does all */
+    const char *device;        /* who runs the encoder: "cpu", "npu" or "emu" */
 };
 
 /*
  * The array of the device that is asked for: "npu", "emu", "cpu" (no array), or "auto": what TILEWRIGHT_DEVICE names,
  * else silicon, or no array when there is none that can be used. With auto a note on stderr says which, unless quiet.
- * Sets array and device. Fails with TW_E_ARGUMENT for what is no device, or as tw_device_open and tw_array_open do.
+ * Sets array and device. Fails with TW_E_ARGUMENT for what is no device, or as tw_device_open and tw_executor_open do.
  */
-int tw_speech_open_array(struct tw_speech *speech, const char *device, enum tw_array_verify verify, int quiet,
+int tw_speech_open_array(struct tw_speech *speech, const char *device, enum tw_verify verify, int quiet,
                          struct tw_error *err);
 
 /* The model of that name, file or folder, and an executor with so many threads (0: all processors). */

@@ -6,11 +6,11 @@ static int set_up(struct tw_engine *e, struct tw_device *device, const struct tw
                   struct tw_error *err)
 {
     const struct tw_host_options host = {.threads = o->threads};
-    const struct tw_array_options array = {
+    const struct tw_executor_options array = {
         .weight_bytes = o->weight_bytes, .verify = o->verify, .warn = o->warn, .arg = o->arg};
     int code = tw_host_create(&host, &e->host, err);
     if (code == 0 && device != NULL)
-        code = tw_array_open(device, &array, &e->array, err);
+        code = tw_executor_open(device, &array, &e->array, err);
     if (code == 0)
         code = tw_runner_create(e->array, e->host, &e->runner, err);
     if (code == 0 && (e->product = tw_graph_create()) == NULL)
@@ -46,7 +46,7 @@ void tw_engine_close(struct tw_engine *engine)
         return;
     tw_graph_destroy(engine->product);
     tw_runner_destroy(engine->runner);
-    tw_array_close(engine->array);
+    tw_executor_close(engine->array);
     tw_host_destroy(engine->host);
     pthread_mutex_destroy(&engine->lock);
     free(engine);
@@ -69,13 +69,13 @@ void tw_engine_forget(struct tw_engine *engine, const void *from, size_t bytes)
     if (engine->array == NULL)
         return;
     pthread_mutex_lock(&engine->lock);
-    tw_array_forget(engine->array, from, bytes);
+    tw_executor_forget(engine->array, from, bytes);
     pthread_mutex_unlock(&engine->lock);
 }
 
 void tw_engine_counts(struct tw_engine *engine, struct tw_engine_counts *counts)
 {
-    struct tw_array_counts c;
+    struct tw_executor_counts c;
     pthread_mutex_lock(&engine->lock);
     tw_runner_counts(engine->runner, &c);
     pthread_mutex_unlock(&engine->lock);

@@ -77,7 +77,7 @@ static int make_job(struct tw_runner *r, struct launch *l, struct tw_error *err)
     r->counts.control_seconds += written - begin;
     if (code < 0)
         return code;
-    code = array_job_create(r->array, bytes, size, &l->job, &l->context, err);
+    code = executor_job_create(r->array, bytes, size, &l->job, &l->context, err);
     r->counts.pack_seconds += tw_seconds() - written;
     free(bytes);
     return code;
@@ -123,7 +123,7 @@ int launch_prepare(struct tw_runner *r, struct launch *l, struct tw_error *err)
     if (moved) /* control code names places that are no more */
         launch_drop_job(l);
     r->counts.pack_seconds += tw_seconds() - begin;
-    if (code == 0 && (l->job == NULL || l->context != array_context(r->array)))
+    if (code == 0 && (l->job == NULL || l->context != executor_context(r->array)))
         code = build(r, l, err);
     return code;
 }

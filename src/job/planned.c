@@ -87,7 +87,7 @@ static void make_plan(struct tw_runner *r, const struct tw_graph *g, struct plan
         return;
     p->is_for_host = 1;
     r->counts.fallbacks++;
-    array_failed(r->array, 0, &why);
+    executor_failed(r->array, 0, &why);
 }
 
 static int make(struct tw_runner *r, const struct tw_graph *g, struct planned **planned, struct tw_error *err)

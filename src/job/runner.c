@@ -1,4 +1,4 @@
-#include "job/array.h"
+#include "job/executor.h"
 
 #include "base/clock.h"
 #include "job/operands.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-int tw_runner_create(struct tw_array *array, struct tw_host *host, struct tw_runner **runner, struct tw_error *err)
+int tw_runner_create(struct tw_executor *array, struct tw_host *host, struct tw_runner **runner, struct tw_error *err)
 {
     *runner = calloc(1, sizeof **runner);
     if (*runner == NULL)
@@ -146,16 +146,16 @@ static int launch_step(struct run *run, const struct tw_step *step, struct launc
 {
     struct tw_runner *r = run->runner;
     struct tw_error why = {0};
-    if (array_is_left_alone(r->array))
+    if (executor_is_left_alone(r->array))
         return host_step(run, step, err);
     int code = try_launch(run, l, step, &why);
     if (code == 0) {
-        array_worked(r->array);
+        executor_worked(r->array);
         return TW_OK;
     }
     run->failed++;
     r->counts.fallbacks++;
-    array_failed(r->array, l->context, &why);
+    executor_failed(r->array, l->context, &why);
     return host_step(run, step, err);
 }
 
@@ -171,7 +171,7 @@ static int run_plan(struct run *run, struct tw_error *err)
                                                 : host_step(run, step, err);
     }
     if (code == 0 && run->proved > 0 && run->failed == 0)
-        array_is_proved(run->runner->array);
+        executor_is_proved(run->runner->array);
     return code;
 }
 
@@ -179,7 +179,7 @@ static int run_plan(struct run *run, struct tw_error *err)
 static int fall_back(struct tw_runner *r, const struct tw_graph *g, const struct tw_error *why, struct tw_error *err)
 {
     r->counts.fallbacks++;
-    array_failed(r->array, 0, why);
+    executor_failed(r->array, 0, why);
     return run_on_host(r, g, err);
 }
 
@@ -194,7 +194,7 @@ static int run_with_array(struct tw_runner *r, const struct tw_graph *g, struct 
         return run_on_host(r, g, err);
     if (area_reserve(&r->area, r->array->device, planned->plan->graph->work_bytes, &why) < 0)
         return fall_back(r, g, &why, err);
-    struct run run = {.runner = r, .planned = planned, .original = g, .verify = array_must_verify(r->array)};
+    struct run run = {.runner = r, .planned = planned, .original = g, .verify = executor_must_verify(r->array)};
     return run_plan(&run, err);
 }
 
@@ -202,7 +202,7 @@ int tw_runner_run(struct tw_runner *r, const struct tw_graph *g, struct tw_error
 {
     if (!g->finished)
         return tw_fail(err, TW_E_STATE, "a graph can run only after tw_graph_finish has accepted it");
-    const int alone = r->array == NULL || array_is_left_alone(r->array);
+    const int alone = r->array == NULL || executor_is_left_alone(r->array);
     int code = alone ? run_on_host(r, g, err) : run_with_array(r, g, err);
     r->counts.runs += code == 0;
     return code;
@@ -214,7 +214,7 @@ void tw_runner_ask(struct tw_runner *r, int (*stop)(void *arg), void *arg)
     r->stop_arg = arg;
 }
 
-void tw_runner_counts(const struct tw_runner *r, struct tw_array_counts *counts)
+void tw_runner_counts(const struct tw_runner *r, struct tw_executor_counts *counts)
 {
     *counts = r->counts;
     if (r->array == NULL)
@@ -223,7 +223,7 @@ void tw_runner_counts(const struct tw_runner *r, struct tw_array_counts *counts)
     tw_store_counts(r->array->store, &weights);
     counts->weights_packed = weights.made;
     counts->weights_evicted = weights.evicted;
-    counts->contexts = array_context(r->array);
+    counts->contexts = executor_context(r->array);
     counts->image_seconds = r->array->image_seconds;
 }
 

@@ -1,21 +1,21 @@
-/* What stands behind struct tw_array and struct tw_runner, for the files of this folder. */
+/* What stands behind struct tw_executor and struct tw_runner, for the files of this folder. */
 #ifndef TW_JOB_STATE_H
 #define TW_JOB_STATE_H
 
 #include "host/weight_store.h"
 #include "job/area.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "job/slabs.h"
 
 struct planned;
 
-struct tw_array {
+struct tw_executor {
     struct tw_buffer *keeper; /* keeps the device open for as long as a new context may be needed */
     struct tw_device *device;
     unsigned char *pdi;
     size_t pdi_bytes;
     double image_seconds;
-    enum tw_array_verify verify;
+    enum tw_verify verify;
     void (*warn)(void *arg, const char *sentence);
     void *arg;
     struct slabs slabs;
@@ -29,7 +29,7 @@ struct tw_array {
 };
 
 struct tw_runner {
-    struct tw_array *array; /* NULL: none */
+    struct tw_executor *array; /* NULL: none */
     struct tw_host *host;
     struct area area;
     struct planned *plans; /* last used first */
@@ -38,25 +38,25 @@ struct tw_runner {
     void *stop_arg;
     void (*event)(void *arg, const struct tw_runner_event *event);
     void *arg;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
 };
 
 /* A job of the present context, whose number *context gets. Fails as tw_job_create does. */
-int array_job_create(struct tw_array *array, const void *code, size_t bytes, struct tw_job **job, uint64_t *context,
-                     struct tw_error *err);
+int executor_job_create(struct tw_executor *array, const void *code, size_t bytes, struct tw_job **job,
+                        uint64_t *context, struct tw_error *err);
 /* The number of the present context: jobs of earlier ones are to be made again. */
-uint64_t array_context(struct tw_array *array);
+uint64_t executor_context(struct tw_executor *array);
 
 /*
  * Notes how a launch went, on the context of that number. The first failure is told; after several in a row the array
  * is left alone, which is told too.
  */
-void array_worked(struct tw_array *array);
-void array_failed(struct tw_array *array, uint64_t context, const struct tw_error *why);
-int array_is_left_alone(struct tw_array *array);
+void executor_worked(struct tw_executor *array);
+void executor_failed(struct tw_executor *array, uint64_t context, const struct tw_error *why);
+int executor_is_left_alone(struct tw_executor *array);
 
 /* Whether a run is to be verified, and that one was, without finding anything. */
-int array_must_verify(struct tw_array *array);
-void array_is_proved(struct tw_array *array);
+int executor_must_verify(struct tw_executor *array);
+void executor_is_proved(struct tw_executor *array);
 
 #endif

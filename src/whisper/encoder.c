@@ -1,6 +1,6 @@
 #include "whisper/encoder.h"
 
-#include "job/array.h"
+#include "job/executor.h"
 #include "whisper/bind.h"
 
 #define CONV_TAPS 3
@@ -84,15 +84,15 @@ int tw_encoder_graph(struct tw_graph *g, const struct tw_whisper_model *model, i
     return tw_graph_finish(g, err);
 }
 
-static void forget(struct tw_array *array, const struct tw_linear *layer)
+static void forget(struct tw_executor *array, const struct tw_linear *layer)
 {
     const struct tw_matrix *w = &layer->weight;
-    tw_array_forget(array, w->data, (size_t)w->rows * tw_row_bytes(w->type, w->cols));
+    tw_executor_forget(array, w->data, (size_t)w->rows * tw_row_bytes(w->type, w->cols));
     if (layer->bias != NULL)
-        tw_array_forget(array, layer->bias, (size_t)w->rows * sizeof *layer->bias);
+        tw_executor_forget(array, layer->bias, (size_t)w->rows * sizeof *layer->bias);
 }
 
-void tw_encoder_forget(struct tw_array *array, const struct tw_whisper_model *model)
+void tw_encoder_forget(struct tw_executor *array, const struct tw_whisper_model *model)
 {
     forget(array, &model->conv1);
     forget(array, &model->conv2);

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "whisper/model.h"
 
-struct tw_array;
+struct tw_executor;
 
 /* Memory that the encoder's graph reads and writes; ctx is the number of encoder positions, 1 .. n_audio_ctx. */
 struct tw_encoder_io {
@@ -31,6 +31,6 @@ size_t tw_encoder_cross_size(const struct tw_whisper_model *model, int32_t ctx);
  * To be called before a model is closed while an array stays open on which its encoder has run: another model may come
  * to lie at the same addresses.
  */
-void tw_encoder_forget(struct tw_array *array, const struct tw_whisper_model *model);
+void tw_encoder_forget(struct tw_executor *array, const struct tw_whisper_model *model);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "whisper/encoder.h"
 #include "whisper/search.h"
 #include "whisper/text_context.h"
@@ -42,16 +42,16 @@ struct run {
 struct tw_whisper {
     const struct tw_whisper_model *model;
     struct tw_host *host;
-    struct tw_array *array;   /* NULL: none */
-    struct tw_runner *runner; /* of the encoder */
+    struct tw_executor *array; /* NULL: none */
+    struct tw_runner *runner;  /* of the encoder */
     struct tw_decoder *decoder;
     struct tw_graph *encoder; /* for encoder_ctx positions; NULL-like when encoder_ctx is 0 */
     int32_t encoder_ctx;
-    const float *encoder_cross;    /* the cache that the graph was built for */
-    float *mel;                    /* 2*n_audio_ctx frames */
-    float *encoded;                /* n_audio_ctx x n_audio_state */
-    struct run run;                /* the transcription under way; its session is NULL when there is none */
-    struct tw_array_counts before; /* what the runner had done when it began */
+    const float *encoder_cross;       /* the cache that the graph was built for */
+    float *mel;                       /* 2*n_audio_ctx frames */
+    float *encoded;                   /* n_audio_ctx x n_audio_state */
+    struct run run;                   /* the transcription under way; its session is NULL when there is none */
+    struct tw_executor_counts before; /* what the runner had done when it began */
 };
 
 struct tw_transcribe_options tw_transcribe_defaults(void)
@@ -64,7 +64,7 @@ static int32_t samples(const struct tw_transcribe_options *o)
     return o->best_of > 0 ? o->best_of : BEST_OF;
 }
 
-int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_array *array,
+int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_executor *array,
                       struct tw_whisper **session, struct tw_error *err)
 {
     const struct tw_whisper_sizes *s = &model->sizes;
@@ -516,8 +516,8 @@ int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err)
 /* What the runner has done since the transcription began. */
 static void count(struct run *r)
 {
-    const struct tw_array_counts *before = &r->session->before;
-    struct tw_array_counts now;
+    const struct tw_executor_counts *before = &r->session->before;
+    struct tw_executor_counts now;
     tw_runner_counts(r->session->runner, &now);
     r->transcript->counts = (struct tw_encoder_counts){
         .launches = now.launches - before->launches,

@@ -11,7 +11,7 @@
 #include "whisper/model.h"
 #include "whisper/transcript.h"
 
-struct tw_array;
+struct tw_executor;
 struct tw_search;
 struct tw_sequence;
 struct tw_window;
@@ -56,7 +56,7 @@ struct tw_whisper;
  * belongs to one session at a time, a model and an array may serve many at once. The array does the encoder's products;
  * NULL: the CPU does all. It knows the model's weights by their addresses: see tw_encoder_forget.
  */
-int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_array *array,
+int tw_whisper_create(const struct tw_whisper_model *model, struct tw_host *host, struct tw_executor *array,
                       struct tw_whisper **session, struct tw_error *err);
 void tw_whisper_destroy(struct tw_whisper *session);
 

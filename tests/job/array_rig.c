@@ -21,15 +21,15 @@ static void warn(void *arg, const char *sentence)
     atomic_fetch_add(&rig->warnings, 1);
 }
 
-int rig_open(struct rig *rig, const char *faults, const struct tw_array_options *options, enum machine_kind kind)
+int rig_open(struct rig *rig, const char *faults, const struct tw_executor_options *options, enum machine_kind kind)
 {
-    struct tw_array_options o = options != NULL ? *options : (struct tw_array_options){0};
+    struct tw_executor_options o = options != NULL ? *options : (struct tw_executor_options){0};
     *rig = (struct rig){0};
     machine_create(&rig->machine, faults, kind);
     assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 2}, &rig->host, &rig->err), 0);
     o.warn = warn;
     o.arg = rig;
-    int code = tw_array_open(rig->machine.device, &o, &rig->array, &rig->err);
+    int code = tw_executor_open(rig->machine.device, &o, &rig->array, &rig->err);
     assert_int_equal(tw_runner_create(rig->array, rig->host, &rig->runner, NULL), 0);
     return code;
 }
@@ -38,14 +38,14 @@ void rig_close(struct rig *rig)
 {
     tw_device_close(rig->machine.device);
     tw_runner_destroy(rig->runner);
-    tw_array_close(rig->array);
+    tw_executor_close(rig->array);
     tw_host_destroy(rig->host);
     machine_destroy(&rig->machine);
 }
 
-struct tw_array_counts rig_counts(const struct rig *rig)
+struct tw_executor_counts rig_counts(const struct rig *rig)
 {
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
     tw_runner_counts(rig->runner, &counts);
     return counts;
 }

@@ -6,14 +6,14 @@
 #define TW_TESTS_JOB_ARRAY_RIG_H
 
 #include "base/random.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "job/machine.h"
 
 #include <stdatomic.h>
 
 struct rig {
     struct machine machine;
-    struct tw_array *array; /* NULL when it could not be opened */
+    struct tw_executor *array; /* NULL when it could not be opened */
     struct tw_host *host;
     struct tw_runner *runner;
     atomic_int warnings;
@@ -21,10 +21,10 @@ struct rig {
     struct tw_error err;
 };
 
-/* faults: as in TILEWRIGHT_EMU_FAULT, or NULL. options may be NULL. Returns what tw_array_open did. */
-int rig_open(struct rig *rig, const char *faults, const struct tw_array_options *options, enum machine_kind kind);
+/* faults: as in TILEWRIGHT_EMU_FAULT, or NULL. options may be NULL. Returns what tw_executor_open did. */
+int rig_open(struct rig *rig, const char *faults, const struct tw_executor_options *options, enum machine_kind kind);
 void rig_close(struct rig *rig);
-struct tw_array_counts rig_counts(const struct rig *rig);
+struct tw_executor_counts rig_counts(const struct rig *rig);
 
 /* A graph with its bound memory. */
 struct net {

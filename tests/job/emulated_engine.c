@@ -26,7 +26,7 @@ struct tw_device *emulated_device(int alone)
     return device;
 }
 
-struct tw_engine *emulated_engine_on(struct tw_device *device, unsigned threads, enum tw_array_verify verify)
+struct tw_engine *emulated_engine_on(struct tw_device *device, unsigned threads, enum tw_verify verify)
 {
     const struct tw_engine_options options = {.threads = threads, .verify = verify, .warn = no_warning};
     struct tw_engine *engine = NULL;
@@ -36,7 +36,7 @@ struct tw_engine *emulated_engine_on(struct tw_device *device, unsigned threads,
     return engine;
 }
 
-struct tw_engine *emulated_engine(unsigned threads, enum tw_array_verify verify)
+struct tw_engine *emulated_engine(unsigned threads, enum tw_verify verify)
 {
     struct tw_device *device = emulated_device(1);
     struct tw_engine *engine = emulated_engine_on(device, threads, verify);

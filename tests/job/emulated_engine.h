@@ -5,9 +5,9 @@
 #include "tilewright.h"
 
 /* On a machine of its own; a warning fails the test. threads: 0: all. */
-struct tw_engine *emulated_engine(unsigned threads, enum tw_array_verify verify);
+struct tw_engine *emulated_engine(unsigned threads, enum tw_verify verify);
 /* The same on a device that others use, too. */
-struct tw_engine *emulated_engine_on(struct tw_device *device, unsigned threads, enum tw_array_verify verify);
+struct tw_engine *emulated_engine_on(struct tw_device *device, unsigned threads, enum tw_verify verify);
 struct tw_device *emulated_device(int alone);
 
 struct tw_engine_counts engine_counts(struct tw_engine *engine);

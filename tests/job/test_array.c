@@ -12,11 +12,11 @@
 
 enum { SEEDS = 12, THREADS = 8, ARRAYS = 3 };
 
-static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
+static const struct tw_executor_options all = {.verify = TW_VERIFY_ALL};
 
 static void expect_clean(const struct rig *rig)
 {
-    const struct tw_array_counts c = rig_counts(rig);
+    const struct tw_executor_counts c = rig_counts(rig);
     if (rig->warnings != 0)
         fail_msg("%s", rig->sentence);
     assert_int_equal(c.fallbacks, 0);
@@ -104,7 +104,7 @@ static void test_no_array(void **state)
 {
     struct tw_host *host = NULL;
     struct tw_runner *runner = NULL;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
     struct net n;
     (void)state;
     assert_int_equal(tw_host_create(NULL, &host, NULL), 0);
@@ -132,13 +132,13 @@ static void test_again(void **state)
     net_simple(&n, 2, 40, 70);
     net_run(&n, rig.runner);
     net_check(&n, rig.host);
-    const struct tw_array_counts first = rig_counts(&rig);
+    const struct tw_executor_counts first = rig_counts(&rig);
     for (int i = 0; i < 3; i++) {
         net_fill(&n);
         net_run(&n, rig.runner);
         net_check(&n, rig.host);
     }
-    const struct tw_array_counts last = rig_counts(&rig);
+    const struct tw_executor_counts last = rig_counts(&rig);
     assert_true(first.control_seconds > 0 && last.control_seconds == first.control_seconds);
     assert_int_equal(last.weights_packed, first.weights_packed);
     assert_int_equal(last.launches, 4 * first.launches);
@@ -157,7 +157,7 @@ static void test_verified_once(void **state)
     assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
     net_simple(&n, 3, 20, 33);
     net_run(&n, rig.runner);
-    const struct tw_array_counts first = rig_counts(&rig);
+    const struct tw_executor_counts first = rig_counts(&rig);
     net_run(&n, rig.runner);
     assert_true(first.verify_seconds > 0 && rig_counts(&rig).verify_seconds == first.verify_seconds);
     expect_clean(&rig);
@@ -168,7 +168,7 @@ static void test_verified_once(void **state)
 /* Weights of two graphs in turn, with room for none: they are packed each time. */
 static void test_small_budget(void **state)
 {
-    const struct tw_array_options options = {.verify = TW_VERIFY_ALL, .weight_bytes = 1};
+    const struct tw_executor_options options = {.verify = TW_VERIFY_ALL, .weight_bytes = 1};
     struct rig rig;
     struct net n[2];
     (void)state;
@@ -180,7 +180,7 @@ static void test_small_budget(void **state)
         net_run(&n[i % 2], rig.runner);
         net_check(&n[i % 2], rig.host);
     }
-    const struct tw_array_counts c = rig_counts(&rig);
+    const struct tw_executor_counts c = rig_counts(&rig);
     assert_int_equal(c.weights_evicted, c.weights_packed);
     assert_true(c.weights_packed >= 6 * 4);
     expect_clean(&rig);
@@ -222,7 +222,7 @@ static void test_forget(void **state)
     for (size_t i = 0; i < 2; i++) {
         const struct tw_tensor *t = &n.g->tensors[changed[i]];
         memset(t->data, 0, t->bytes);
-        tw_array_forget(rig.array, t->data, t->bytes);
+        tw_executor_forget(rig.array, t->data, t->bytes);
     }
     net_run(&n, rig.runner);
     net_check(&n, rig.host);
@@ -289,10 +289,10 @@ static void test_watch(void **state)
     net_simple(&n, 8, 30, 50);
     for (int apart = 0; apart < 2; apart++) {
         struct watched w = {0};
-        const struct tw_array_counts before = rig_counts(&rig);
+        const struct tw_executor_counts before = rig_counts(&rig);
         tw_runner_watch(rig.runner, apart, watch, &w);
         net_run(&n, rig.runner);
-        const struct tw_array_counts after = rig_counts(&rig);
+        const struct tw_executor_counts after = rig_counts(&rig);
         assert_int_equal(w.next, w.graph->n_ops);
         assert_ptr_equal(w.original, n.g);
         assert_int_equal(w.launches, after.launches - before.launches);
@@ -310,9 +310,9 @@ static void test_watch(void **state)
 /* ---- Several at once */
 
 struct worker {
-    struct tw_array *array;
+    struct tw_executor *array;
     uint64_t seed;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
 };
 
 static void *work(void *arg)
@@ -353,7 +353,7 @@ static void work_at_once(struct worker *workers, int count)
 
 static void test_threads(void **state)
 {
-    const struct tw_array_options options = {.verify = TW_VERIFY_FIRST, .weight_bytes = 60000};
+    const struct tw_executor_options options = {.verify = TW_VERIFY_FIRST, .weight_bytes = 60000};
     struct worker workers[THREADS];
     struct rig rig;
     (void)state;
@@ -369,17 +369,17 @@ static void test_threads(void **state)
 static void test_several_arrays(void **state)
 {
     struct worker workers[ARRAYS];
-    struct tw_array *second = NULL;
+    struct tw_executor *second = NULL;
     struct rig rig[2];
     (void)state;
     assert_int_equal(rig_open(&rig[0], NULL, NULL, MACHINE_PLAIN), 0);
     assert_int_equal(rig_open(&rig[1], NULL, NULL, MACHINE_PLAIN), 0);
-    assert_int_equal(tw_array_open(rig[0].machine.device, NULL, &second, NULL), 0);
-    struct tw_array *const arrays[ARRAYS] = {rig[0].array, rig[1].array, second};
+    assert_int_equal(tw_executor_open(rig[0].machine.device, NULL, &second, NULL), 0);
+    struct tw_executor *const arrays[ARRAYS] = {rig[0].array, rig[1].array, second};
     for (int i = 0; i < ARRAYS; i++)
         workers[i] = (struct worker){.array = arrays[i], .seed = 40 + (uint64_t)i};
     work_at_once(workers, ARRAYS);
-    tw_array_close(second);
+    tw_executor_close(second);
     rig_close(&rig[0]);
     rig_close(&rig[1]);
 }

@@ -13,7 +13,7 @@
 
 enum { THREADS = 8, MEMORY_FAULTS_MAX = 40, LAUNCHED_TWICE = 8 /* weights and headers of two products, made twice */ };
 
-static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
+static const struct tw_executor_options all = {.verify = TW_VERIFY_ALL};
 
 static void run(struct rig *rig, struct net *n)
 {
@@ -31,7 +31,7 @@ static void expect_one_fallback(const char *fault)
     net_simple(&n, 1, 40, 70);
     for (int i = 0; i < 3; i++)
         run(&rig, &n);
-    const struct tw_array_counts c = rig_counts(&rig);
+    const struct tw_executor_counts c = rig_counts(&rig);
     assert_int_equal(c.fallbacks, 1);
     assert_int_equal(rig.warnings, 1);
     assert_non_null(strstr(rig.sentence, "the CPU computes it"));
@@ -70,7 +70,7 @@ static void test_flipped_bit(void **state)
         net_simple(&n, 2, 20, 40);
         for (int i = 0; i < 2; i++)
             run(&rig, &n);
-        const struct tw_array_counts c = rig_counts(&rig);
+        const struct tw_executor_counts c = rig_counts(&rig);
         assert_int_equal(c.fallbacks, c.mismatches);
         assert_int_equal(rig.warnings, c.mismatches);
         mismatches += c.mismatches;
@@ -106,7 +106,7 @@ static int lack_memory(int number)
     net_simple(&n, 4, 20, 40);
     for (int i = 0; i < 2; i++)
         run(&rig, &n);
-    const struct tw_array_counts c = rig_counts(&rig);
+    const struct tw_executor_counts c = rig_counts(&rig);
     assert_true(rig.warnings <= 1 && c.mismatches == 0);
     assert_int_equal(c.fallbacks, rig.warnings);
     run(&rig, &n);
@@ -131,7 +131,7 @@ static void test_no_memory(void **state)
 /* The same while no weights stay that nobody needs: whoever tries a launch twice must not hold them twice. */
 static int lack_memory_for_weights(int number, int *tried_again)
 {
-    const struct tw_array_options tight = {.weight_bytes = 1, .verify = TW_VERIFY_NONE};
+    const struct tw_executor_options tight = {.weight_bytes = 1, .verify = TW_VERIFY_NONE};
     char fault[32];
     struct rig rig;
     struct net n;
@@ -166,9 +166,9 @@ static void expect_left_alone(struct rig *rig, struct net *n, uint64_t fallbacks
 {
     for (int i = 0; i < 5; i++)
         run(rig, n);
-    const struct tw_array_counts before = rig_counts(rig);
+    const struct tw_executor_counts before = rig_counts(rig);
     run(rig, n);
-    const struct tw_array_counts after = rig_counts(rig);
+    const struct tw_executor_counts after = rig_counts(rig);
     assert_true(before.fallbacks > 0 && before.fallbacks <= fallbacks_max);
     assert_int_equal(after.fallbacks, before.fallbacks);
     assert_int_equal(after.launches, before.launches);
@@ -272,14 +272,14 @@ static void test_refused_launches(void **state)
     assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         why.code = codes[i];
-        array_failed(rig.array, array_context(rig.array), &why);
+        executor_failed(rig.array, executor_context(rig.array), &why);
     }
-    assert_false(array_is_left_alone(rig.array));
+    assert_false(executor_is_left_alone(rig.array));
     assert_int_equal(rig.warnings, 1);
     why.code = TW_E_DEVICE;
     for (int i = 0; i < 3; i++)
-        array_failed(rig.array, array_context(rig.array), &why);
-    assert_true(array_is_left_alone(rig.array));
+        executor_failed(rig.array, executor_context(rig.array), &why);
+    assert_true(executor_is_left_alone(rig.array));
     rig_close(&rig);
 }
 
@@ -288,7 +288,7 @@ static void test_refused_launches(void **state)
 struct worker {
     struct rig *rig;
     uint64_t seed;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
 };
 
 static void *work(void *arg)

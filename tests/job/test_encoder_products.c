@@ -6,7 +6,7 @@
  */
 #include "base/random.h"
 #include "graph/type.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "job/counting_machine.h"
 #include "job/emulated_engine.h"
 #include "job/reference.h"
@@ -242,13 +242,13 @@ static void check_numbers(const struct encoder *e)
 
 static void run_and_count(struct counting_machine *m, struct encoder *e)
 {
-    const struct tw_array_options options = {.verify = TW_VERIFY_NONE};
-    struct tw_array *array = NULL;
+    const struct tw_executor_options options = {.verify = TW_VERIFY_NONE};
+    struct tw_executor *array = NULL;
     struct tw_host *host = NULL;
     struct tw_runner *runner = NULL;
-    struct tw_array_counts c;
+    struct tw_executor_counts c;
     struct tw_error err = {0};
-    assert_int_equal(tw_array_open(m->device, &options, &array, NULL), 0);
+    assert_int_equal(tw_executor_open(m->device, &options, &array, NULL), 0);
     assert_int_equal(tw_host_create(NULL, &host, NULL), 0);
     assert_int_equal(tw_runner_create(array, host, &runner, NULL), 0);
     if (tw_runner_run(runner, e->g, &err) != 0)
@@ -263,7 +263,7 @@ static void run_and_count(struct counting_machine *m, struct encoder *e)
                   (int)e->positions, PRODUCTS, m->commands, m->contexts, m->loads, 1e6 * c.control_seconds);
     tw_runner_destroy(runner);
     tw_host_destroy(host);
-    tw_array_close(array);
+    tw_executor_close(array);
 }
 
 static int64_t positions(void)

@@ -419,9 +419,8 @@ static void wrong_engines(void **state)
                      TW_E_ARGUMENT);
     assert_null(engine);
     assert_non_null(strstr(err.text, "100000"));
-    assert_int_equal(
-        tw_engine_open(NULL, &(struct tw_engine_options){.verify = (enum tw_array_verify)7}, &engine, &err),
-        TW_E_ARGUMENT);
+    assert_int_equal(tw_engine_open(NULL, &(struct tw_engine_options){.verify = (enum tw_verify)7}, &engine, &err),
+                     TW_E_ARGUMENT);
     assert_null(engine);
     tw_engine_close(NULL);
     setenv("TILEWRIGHT_EMU_FAULT", "context:1", 1);

@@ -2,7 +2,7 @@
 
 #include "engine.h"
 #include "force.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "text.h"
 #include "tilewright.h"
 
@@ -165,13 +165,13 @@ static int compare_clip(struct replay_engine *cpu, struct replay_engine *array, 
     return code;
 }
 
-static int open_array(const char *name, struct tw_array **array, struct tw_error *err)
+static int open_array(const char *name, struct tw_executor **array, struct tw_error *err)
 {
     struct tw_device_options options = {.kind = strcmp(name, "npu") == 0 ? TW_DEVICE_NPU : TW_DEVICE_EMU};
     struct tw_device *device;
     int code = tw_device_open(&options, &device, err);
     if (code == TW_OK) {
-        code = tw_array_open(device, NULL, array, err);
+        code = tw_executor_open(device, NULL, array, err);
         tw_device_close(device);
     }
     return code;
@@ -180,7 +180,7 @@ static int open_array(const char *name, struct tw_array **array, struct tw_error
 int replay_array(const struct replay_request *request, const char *device, int *passed, struct tw_error *err)
 {
     struct replay_engine cpu, array = {0};
-    struct tw_array *opened = NULL;
+    struct tw_executor *opened = NULL;
     struct total t = {0};
     int code = replay_engine_open(&cpu, request->model, request->threads, NULL, err);
     if (code == TW_OK)
@@ -191,7 +191,7 @@ int replay_array(const struct replay_request *request, const char *device, int *
         code = compare_clip(&cpu, &array, request->clips[i], &t, err);
     replay_engine_release(&array);
     replay_engine_release(&cpu);
-    tw_array_close(opened);
+    tw_executor_close(opened);
     if (code != TW_OK)
         return code;
     *passed = t.different <= DIFFERENT_MOST && t.gap <= GAP_MOST && t.fallbacks == 0 && t.launches > 0;

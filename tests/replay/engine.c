@@ -9,7 +9,7 @@
 
 #define PATH_ROOM 4096
 
-int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_array *array,
+int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_executor *array,
                        struct tw_error *err)
 {
     char path[PATH_ROOM];

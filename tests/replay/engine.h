@@ -4,7 +4,7 @@
 
 #include "whisper/transcribe.h"
 
-struct tw_array;
+struct tw_executor;
 
 struct replay_engine {
     struct tw_whisper_model *model;
@@ -13,7 +13,7 @@ struct replay_engine {
 };
 
 /* model: as for `tilewright transcribe -m`. array NULL: all on the CPU. Release in any case. */
-int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_array *array,
+int replay_engine_open(struct replay_engine *e, const char *model, unsigned threads, struct tw_executor *array,
                        struct tw_error *err);
 void replay_engine_release(struct replay_engine *e);
 

@@ -174,7 +174,7 @@ static void any_order(void **state)
     for (int i = GROUP + 1; i < windows(); i++)
         encode(&s, any_context(&s));
     assert_true(resident_bytes() <= before + (8 << 20));
-    const struct tw_array_counts c = rig_counts(&s.rig);
+    const struct tw_executor_counts c = rig_counts(&s.rig);
     print_message("%d windows: worst cosine %.6f, worst error %.4f of a row; %llu launches, %llu products\n", windows(),
                   s.worst_cosine, s.worst_rms, (unsigned long long)c.launches, (unsigned long long)c.products_on_array);
     assert_true(c.fallbacks == 0 && c.mismatches == 0 && c.products_on_host == 0);
@@ -187,7 +187,7 @@ static void any_order(void **state)
 /* All kinds of faults, at any time; a machine for a few windows each. */
 static void any_fault(void **state)
 {
-    static const struct tw_array_options all = {.verify = TW_VERIFY_ALL};
+    static const struct tw_executor_options all = {.verify = TW_VERIFY_ALL};
     static const struct {
         const char *name;
         int64_t most; /* occurrences among which one is hit; about what a group of windows has */

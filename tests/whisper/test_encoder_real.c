@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "host/host.h"
 #include "host/reference.h"
-#include "job/array.h"
+#include "job/executor.h"
 #include "tilewright.h"
 #include "whisper/encoder.h"
 #include "whisper/mel.h"
@@ -44,7 +44,7 @@ static const struct limits exact = {0.99999, 0.999}, rounded = {0.9999, 0.9};
 struct bench {
     struct tw_whisper_model *model;
     struct tw_host *host;
-    struct tw_array *array; /* NULL: the CPU does all */
+    struct tw_executor *array; /* NULL: the CPU does all */
     struct tw_graph *graph;
     float *mel, *out;
     double *exact;
@@ -79,7 +79,7 @@ static void open_array(struct bench *b, const char *name)
     if (strcmp(name, "cpu") == 0)
         return;
     must(tw_device_open(&options, &device, &err), &err);
-    must(tw_array_open(device, NULL, &b->array, &err), &err);
+    must(tw_executor_open(device, NULL, &b->array, &err), &err);
     tw_device_close(device);
 }
 
@@ -107,7 +107,7 @@ static void tear_down(struct bench *b)
     free(b->mel);
     free(b->out);
     free(b->exact);
-    tw_array_close(b->array);
+    tw_executor_close(b->array);
     tw_host_destroy(b->host);
     tw_model_close(b->model);
 }
@@ -127,7 +127,7 @@ static void run(struct bench *b, int32_t ctx)
 {
     struct tw_error err = {0};
     struct tw_runner *runner;
-    struct tw_array_counts counts;
+    struct tw_executor_counts counts;
     struct tw_encoder_io io = {.mel = b->mel, .out = b->out, .cross = NULL};
     must(tw_encoder_graph(b->graph, b->model, ctx, &io, &err), &err);
     must(tw_runner_create(b->array, b->host, &runner, &err), &err);

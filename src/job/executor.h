@@ -1,18 +1,18 @@
 /*
  * The array executor: graphs run with their products on the NPU and all else on the CPU, in the same memory.
  *
- *     struct tw_array *array;
+ *     struct tw_executor *array;
  *     struct tw_runner *runner;
- *     tw_array_open(device, NULL, &array, &err);
+ *     tw_executor_open(device, NULL, &array, &err);
  *     tw_runner_create(array, host, &runner, &err);
  *     tw_runner_run(runner, graph, &err);              as often as needed, with any graphs
  *     tw_runner_destroy(runner);
- *     tw_array_close(array);
+ *     tw_executor_close(array);
  *
  * Whatever fails on the array is computed by the CPU within the same call, counted, and told once.
  */
-#ifndef TW_JOB_ARRAY_H
-#define TW_JOB_ARRAY_H
+#ifndef TW_JOB_EXECUTOR_H
+#define TW_JOB_EXECUTOR_H
 
 #include "base/error.h"
 #include "graph/graph.h"
@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 /* The overlay in one context of a device, and the weights that are in its memory. Threads may share it. */
-struct tw_array;
+struct tw_executor;
 
-struct tw_array_options {
+struct tw_executor_options {
     uint64_t weight_bytes; /* how much packed weights may take of memory; 0: 4 GiB */
-    enum tw_array_verify verify;
+    enum tw_verify verify;
     /* Gets a sentence when the CPU takes over; may be called by several threads at once. NULL: tw_note. */
     void (*warn)(void *arg, const char *sentence);
     void *arg;
@@ -37,16 +37,16 @@ struct tw_array_options {
  * Makes the overlay and takes a context of four columns for it. options may be NULL. The device may be closed
  * afterwards. Fails as tw_context_create does, or with TW_E_MEMORY.
  */
-int tw_array_open(struct tw_device *device, const struct tw_array_options *options, struct tw_array **array,
-                  struct tw_error *err);
+int tw_executor_open(struct tw_device *device, const struct tw_executor_options *options, struct tw_executor **array,
+                     struct tw_error *err);
 /* After all its runners are destroyed. Harmless on NULL. */
-void tw_array_close(struct tw_array *array);
+void tw_executor_close(struct tw_executor *array);
 
 /* Constants of graphs in that memory are gone or changed: what was packed of them is not used any more. No runner may
  * be running a graph with them. */
-void tw_array_forget(struct tw_array *array, const void *from, size_t bytes);
+void tw_executor_forget(struct tw_executor *array, const void *from, size_t bytes);
 
-struct tw_array_counts {
+struct tw_executor_counts {
     uint64_t runs;                            /* of graphs */
     uint64_t launches;                        /* on the array, a command each */
     uint64_t contexts;                        /* taken by the array so far, for all its runners */
@@ -69,7 +69,7 @@ struct tw_runner;
  * array NULL: all is run by the CPU. host stays the caller's and is used by this runner alone while it runs. Fails with
  * TW_E_MEMORY.
  */
-int tw_runner_create(struct tw_array *array, struct tw_host *host, struct tw_runner **runner, struct tw_error *err);
+int tw_runner_create(struct tw_executor *array, struct tw_host *host, struct tw_runner **runner, struct tw_error *err);
 /* Harmless on NULL. */
 void tw_runner_destroy(struct tw_runner *runner);
 
@@ -87,7 +87,7 @@ int tw_runner_run(struct tw_runner *runner, const struct tw_graph *g, struct tw_
 void tw_runner_ask(struct tw_runner *runner, int (*stop)(void *arg), void *arg);
 
 /* Since it was made. */
-void tw_runner_counts(const struct tw_runner *runner, struct tw_array_counts *counts);
+void tw_runner_counts(const struct tw_runner *runner, struct tw_executor_counts *counts);
 
 /* A step of a run. */
 struct tw_runner_event {

@@ -11,7 +11,7 @@
 enum { COLUMNS = 4, FAILURES_MAX = 3 /* in a row, then the array is left alone */ };
 #define WEIGHT_BYTES (UINT64_C(4) << 30)
 
-static int make_pdi(struct tw_array *a, struct tw_error *err)
+static int make_pdi(struct tw_executor *a, struct tw_error *err)
 {
     const double before = tw_seconds();
     struct tw_job_program *job = NULL;
@@ -26,7 +26,7 @@ static int make_pdi(struct tw_array *a, struct tw_error *err)
     return code;
 }
 
-static int take_context(struct tw_array *a, struct tw_error *err)
+static int take_context(struct tw_executor *a, struct tw_error *err)
 {
     const struct tw_program program = {.pdi = a->pdi, .bytes = a->pdi_bytes};
     int code = tw_context_create(a->device, COLUMNS, &program, 1, &a->context, err);
@@ -41,20 +41,20 @@ static void note(void *arg, const char *sentence)
     tw_note("%s", sentence);
 }
 
-static int make_store(struct tw_array *a, uint64_t budget, struct tw_error *err)
+static int make_store(struct tw_executor *a, uint64_t budget, struct tw_error *err)
 {
     const struct tw_store_memory memory = {.take = slabs_take, .give = slabs_give, .arg = &a->slabs};
     return tw_store_create(&memory, budget != 0 ? budget : WEIGHT_BYTES, &a->store, err);
 }
 
-int tw_array_open(struct tw_device *device, const struct tw_array_options *options, struct tw_array **array,
-                  struct tw_error *err)
+int tw_executor_open(struct tw_device *device, const struct tw_executor_options *options, struct tw_executor **array,
+                     struct tw_error *err)
 {
     *array = NULL;
-    struct tw_array *a = calloc(1, sizeof *a);
+    struct tw_executor *a = calloc(1, sizeof *a);
     if (a == NULL)
         return tw_fail(err, TW_E_MEMORY, "no memory for an array");
-    const struct tw_array_options o = options != NULL ? *options : (struct tw_array_options){0};
+    const struct tw_executor_options o = options != NULL ? *options : (struct tw_executor_options){0};
     a->device = device;
     a->verify = o.verify;
     a->warn = o.warn != NULL ? o.warn : note;
@@ -69,13 +69,13 @@ int tw_array_open(struct tw_device *device, const struct tw_array_options *optio
     if (code == 0)
         code = make_store(a, o.weight_bytes, err);
     if (code < 0)
-        tw_array_close(a);
+        tw_executor_close(a);
     else
         *array = a;
     return code;
 }
 
-void tw_array_close(struct tw_array *a)
+void tw_executor_close(struct tw_executor *a)
 {
     if (a == NULL)
         return;
@@ -88,14 +88,14 @@ void tw_array_close(struct tw_array *a)
     free(a);
 }
 
-void tw_array_forget(struct tw_array *array, const void *from, size_t bytes)
+void tw_executor_forget(struct tw_executor *array, const void *from, size_t bytes)
 {
     tw_store_forget(array->store, from, bytes);
 }
 
 /* Another thread must not give the context back in between. */
-int array_job_create(struct tw_array *a, const void *code, size_t bytes, struct tw_job **job, uint64_t *context,
-                     struct tw_error *err)
+int executor_job_create(struct tw_executor *a, const void *code, size_t bytes, struct tw_job **job, uint64_t *context,
+                        struct tw_error *err)
 {
     pthread_mutex_lock(&a->lock);
     int result = a->is_left_alone ? tw_fail(err, TW_E_LOST, "the array is left alone")
@@ -105,7 +105,7 @@ int array_job_create(struct tw_array *a, const void *code, size_t bytes, struct 
     return result;
 }
 
-uint64_t array_context(struct tw_array *a)
+uint64_t executor_context(struct tw_executor *a)
 {
     pthread_mutex_lock(&a->lock);
     const uint64_t number = a->contexts;
@@ -113,7 +113,7 @@ uint64_t array_context(struct tw_array *a)
     return number;
 }
 
-int array_is_left_alone(struct tw_array *a)
+int executor_is_left_alone(struct tw_executor *a)
 {
     pthread_mutex_lock(&a->lock);
     const int is = a->is_left_alone;
@@ -121,7 +121,7 @@ int array_is_left_alone(struct tw_array *a)
     return is;
 }
 
-void array_worked(struct tw_array *a)
+void executor_worked(struct tw_executor *a)
 {
     pthread_mutex_lock(&a->lock);
     a->failures = 0;
@@ -133,13 +133,13 @@ void array_worked(struct tw_array *a)
  * After a hang the driver makes the context anew by itself. When that does not help, one that is new to the driver too
  * may; once, until something has worked again.
  */
-static int needs_context(const struct tw_array *a, int code)
+static int needs_context(const struct tw_executor *a, int code)
 {
     const int may_help = code == TW_E_LOST || (a->failures > 1 && (code == TW_E_TIMEOUT || code == TW_E_REFUSED));
     return may_help && !a->is_renewed;
 }
 
-static void renew(struct tw_array *a)
+static void renew(struct tw_executor *a)
 {
     a->is_renewed = 1;
     tw_context_destroy(a->context);
@@ -148,14 +148,14 @@ static void renew(struct tw_array *a)
         a->is_left_alone = 1;
 }
 
-static void tell(const struct tw_array *a, const char *what, const struct tw_error *why)
+static void tell(const struct tw_executor *a, const char *what, const struct tw_error *why)
 {
     char sentence[sizeof why->text + 200];
     snprintf(sentence, sizeof sentence, "%s: %s (%s)", what, why->text, tw_code_name(why->code));
     a->warn(a->arg, sentence);
 }
 
-static void count_failure(struct tw_array *a, int code)
+static void count_failure(struct tw_executor *a, int code)
 {
     a->failures++;
     if (needs_context(a, code))
@@ -168,7 +168,7 @@ static void count_failure(struct tw_array *a, int code)
  * A command that was dropped because another one hung says nothing new of the device, nor does one of a context that
  * has been replaced meanwhile, nor a lack of memory, nor a launch that is too large for the driver.
  */
-static int is_of_device(const struct tw_array *a, uint64_t context, int code)
+static int is_of_device(const struct tw_executor *a, uint64_t context, int code)
 {
     switch (code) {
     case TW_E_ABORTED:
@@ -184,7 +184,7 @@ static int is_of_device(const struct tw_array *a, uint64_t context, int code)
     }
 }
 
-void array_failed(struct tw_array *a, uint64_t context, const struct tw_error *why)
+void executor_failed(struct tw_executor *a, uint64_t context, const struct tw_error *why)
 {
     pthread_mutex_lock(&a->lock);
     const int was_left_alone = a->is_left_alone, first = !a->is_warned;
@@ -199,7 +199,7 @@ void array_failed(struct tw_array *a, uint64_t context, const struct tw_error *w
         tell(a, "the NPU is left alone from now on, and the CPU computes everything", why);
 }
 
-int array_must_verify(struct tw_array *a)
+int executor_must_verify(struct tw_executor *a)
 {
     pthread_mutex_lock(&a->lock);
     const int is_proved = a->is_proved;
@@ -207,7 +207,7 @@ int array_must_verify(struct tw_array *a)
     return a->verify == TW_VERIFY_ALL || (a->verify == TW_VERIFY_FIRST && !is_proved);
 }
 
-void array_is_proved(struct tw_array *a)
+void executor_is_proved(struct tw_executor *a)
 {
     pthread_mutex_lock(&a->lock);
     a->is_proved = 1;
