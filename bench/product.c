@@ -5,17 +5,13 @@
  *
  *     product [THREADS [KERNELS]]
  */
+#include "host_tables.h"
+
 #include "base/clock.h"
-#include "base/memory.h"
-#include "base/random.h"
-#include "host/host.h"
-#include "host/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define TABLES 4
 #define ROUNDS 7
 #define ROUND_SECONDS 0.02 /* a round repeats a short case for so long */
 
@@ -65,36 +61,6 @@ static const struct bench_case cases[] = {
     {ATTENTION, TW_F16, 1, 512, 224, 8},
 };
 
-static void give_up(const struct tw_error *err)
-{
-    fprintf(stderr, "product: %s\n", err->text);
-    exit(1);
-}
-
-static float *random_floats(int64_t n)
-{
-    struct tw_random random = {(uint64_t)n};
-    float *p = tw_alloc((size_t)n * sizeof *p);
-    if (p == NULL)
-        exit(1);
-    for (int64_t i = 0; i < n; i++)
-        p[i] = (float)(2 * tw_random_unit(&random) - 1);
-    return p;
-}
-
-static void *random_weights(enum tw_type type, int64_t cols, int64_t rows)
-{
-    float *row = random_floats(cols);
-    size_t bytes = tw_row_bytes(type, cols);
-    unsigned char *p = tw_alloc(bytes * (size_t)rows);
-    if (p == NULL)
-        exit(1);
-    for (int64_t r = 0; r < rows; r++)
-        tw_row_from_f32(type, row, p + (size_t)r * bytes, cols);
-    free(row);
-    return p;
-}
-
 struct memory {
     float *a, *out, *bias;
     void *b, *c;
@@ -105,8 +71,8 @@ static struct memory memory_of(const struct bench_case *c)
     int64_t out_cols = c->kind == ATTENTION ? c->k : c->n;
     struct memory m = {.a = random_floats(c->m * c->k), .out = random_floats(c->m * out_cols)};
     m.bias = random_floats(c->n);
-    m.b = random_weights(c->type, c->k, c->n);
-    m.c = c->kind == ATTENTION ? random_weights(c->type, c->k, c->n) : NULL;
+    m.b = random_rows(c->type, c->k, c->n);
+    m.c = c->kind == ATTENTION ? random_rows(c->type, c->k, c->n) : NULL;
     return m;
 }
 
@@ -136,7 +102,7 @@ static struct tw_graph *graph_of(const struct bench_case *c, const struct memory
         tw_graph_product(g, out, a, b, bias, (struct tw_product_options){.gelu = c->kind == GELU_PRODUCT});
     }
     if (tw_graph_finish(g, &err) < 0)
-        give_up(&err);
+        give_up("product", &err);
     return g;
 }
 
@@ -148,7 +114,7 @@ static double time_round(struct tw_host *host, const struct tw_graph *g)
     int runs = 0;
     do {
         if (tw_host_run(host, g, &err) < 0)
-            give_up(&err);
+            give_up("product", &err);
         runs++;
         passed = tw_seconds() - start;
     } while (passed < ROUND_SECONDS);
@@ -165,23 +131,23 @@ static double weight_bytes(const struct bench_case *c)
     return (double)tw_row_bytes(c->type, c->k) * (double)c->n * (c->kind == ATTENTION ? 2 : 1);
 }
 
-static void run_case(const struct bench_case *c, struct tw_host **hosts, int n)
+static void run_case(const struct bench_case *c, const struct host_tables *t)
 {
     static const char *const names[] = {"product", "product+gelu", "attention"};
     struct memory m = memory_of(c);
     struct tw_graph *g = graph_of(c, &m);
-    double best[TABLES];
+    double best[TABLES_MAX];
     for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < n; i++) {
-            double t = time_round(hosts[i], g);
-            if (round == 0 || t < best[i])
-                best[i] = t;
+        for (int i = 0; i < t->n; i++) {
+            double seconds = time_round(t->hosts[i], g);
+            if (round == 0 || seconds < best[i])
+                best[i] = seconds;
         }
     printf("%-12s %-5s %5lld x %5lld x %5lld ", names[c->kind], tw_type_info(c->type)->name, (long long)c->m,
            (long long)c->k, (long long)c->n);
-    for (int i = 0; i < n; i++)
-        printf(" | %-6s %9.1f us %6.1f GFLOPS %5.1f GB/s %5.2fx", tw_host_kernels(hosts[i]), best[i] * 1e6,
-               operations(c) / best[i] * 1e-9, weight_bytes(c) / best[i] * 1e-9, best[n - 1] / best[i]);
+    for (int i = 0; i < t->n; i++)
+        printf(" | %-6s %9.1f us %6.1f GFLOPS %5.1f GB/s %5.2fx", tw_host_kernels(t->hosts[i]), best[i] * 1e6,
+               operations(c) / best[i] * 1e-9, weight_bytes(c) / best[i] * 1e-9, best[t->n - 1] / best[i]);
     printf("\n");
     fflush(stdout);
     tw_graph_destroy(g);
@@ -190,27 +156,12 @@ static void run_case(const struct bench_case *c, struct tw_host **hosts, int n)
 
 int main(int argc, char **argv)
 {
-    struct tw_error err;
-    struct tw_host *hosts[TABLES];
-    struct tw_host_options options = {.threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0};
-    int n = 0;
-    const struct tw_kernels *k;
-    for (unsigned i = 0; n < TABLES && (k = tw_kernels_at(i)) != NULL; i++) {
-        options.kernels = k->name;
-        if (argc > 2 && strcmp(argv[2], k->name) != 0)
-            continue;
-        if (tw_host_create(&options, &hosts[n++], &err) < 0)
-            give_up(&err);
-    }
-    if (n == 0) {
-        fprintf(stderr, "product: no kernels called '%s' here\n", argv[2]);
-        return 1;
-    }
+    const unsigned threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
+    struct host_tables t = host_tables_open("product", threads, argc > 2 ? argv[2] : NULL);
     printf("%u threads; times, speeds, bytes of weights a second, and how much faster than the last table\n",
-           tw_host_threads(hosts[0]));
+           tw_host_threads(t.hosts[0]));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        run_case(&cases[i], hosts, n);
-    for (int i = 0; i < n; i++)
-        tw_host_destroy(hosts[i]);
+        run_case(&cases[i], &t);
+    host_tables_close(&t);
     return 0;
 }

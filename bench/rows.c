@@ -6,21 +6,18 @@
  *
  *     rows [WORD [KERNELS]]    WORD: cases whose name has it; "." for all
  */
+#include "host_tables.h"
+
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/random.h"
-#include "host/host.h"
-#include "host/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLES 4
 #define THREADS 2
 #define ROUNDS 7
 #define ROUND_SECONDS 0.02 /* a round repeats a short case for so long */
-#define COPY_PIECE 65536   /* bytes that one task of the copy moves */
 
 struct bench_case {
     const char *name;
@@ -65,28 +62,13 @@ static const struct bench_case cases[] = {
     {"turbo transpose", TW_OP_TRANSPOSE, TW_BF16, TW_BF16, 1500, 1280, 1, 0, 0, 0},
 };
 
-static void give_up(const struct tw_error *err)
-{
-    fprintf(stderr, "rows: %s\n", err->text);
-    exit(1);
-}
-
-static void *memory(size_t bytes)
-{
-    void *p = tw_alloc(bytes);
-    if (p == NULL)
-        exit(1);
-    memset(p, 0, bytes);
-    return p;
-}
-
 /* Numbers of a normal size, a few thousand different ones over and over. */
 static void *random_matrix(enum tw_type type, int64_t n)
 {
     enum { PERIOD = 4093 };
     float numbers[PERIOD];
     struct tw_random random = {(uint64_t)n};
-    unsigned char *p = memory(tw_row_bytes(type, n));
+    unsigned char *p = zeros(tw_row_bytes(type, n));
     for (int i = 0; i < PERIOD; i++)
         numbers[i] = (float)(4 * tw_random_unit(&random) - 2);
     for (int64_t i = 0; i < n; i += PERIOD)
@@ -162,7 +144,7 @@ static double time_graph(struct tw_host *host, const struct tw_graph *g)
     double first = tw_seconds(), start = first, best = 0;
     while (best == 0 || start - first < ROUND_SECONDS) {
         if (tw_host_run(host, g, &err) < 0)
-            give_up(&err);
+            give_up("rows", &err);
         double end = tw_seconds();
         keep_best(&best, end - start);
         start = end;
@@ -170,28 +152,11 @@ static double time_graph(struct tw_host *host, const struct tw_graph *g)
     return best;
 }
 
-struct copy {
-    unsigned char *from, *to;
-    size_t bytes;
-};
-
-static void copy_piece(void *arg, size_t index, unsigned worker)
+static double time_copy(struct tw_host *host, const struct copy *c)
 {
-    const struct copy *c = arg;
-    size_t at = index * COPY_PIECE;
-    (void)worker;
-    memcpy(c->to + at, c->from + at, c->bytes - at < COPY_PIECE ? c->bytes - at : COPY_PIECE);
-}
-
-static double time_copy(struct tw_host *host, struct copy *c)
-{
-    double first = tw_seconds(), start = first, best = 0;
-    while (best == 0 || start - first < ROUND_SECONDS) {
-        tw_pool_run(tw_host_pool(host), (c->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, c);
-        double end = tw_seconds();
-        keep_best(&best, end - start);
-        start = end;
-    }
+    double first = tw_seconds(), best = 0;
+    while (best == 0 || tw_seconds() - first < ROUND_SECONDS)
+        keep_best(&best, copy_seconds(host, c));
     return best;
 }
 
@@ -204,13 +169,13 @@ static double bytes_of(const struct bench_case *c)
            ((double)tw_row_bytes(c->x, c->cols * c->rows) * operands + (double)tw_row_bytes(c->out, s.cols * s.rows));
 }
 
-static void print_case(const struct bench_case *c, struct tw_host *(*hosts)[THREADS], int n, double (*best)[THREADS],
+static void print_case(const struct bench_case *c, const struct host_tables *tables, double (*best)[THREADS],
                        const double *copies)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < tables->n; i++) {
         printf("%-16s %4s -> %-4s %2lld x %4lld x %4lld  %-6s", c->name, tw_type_info(c->x)->name,
                tw_type_info(c->out)->name, (long long)c->batch, (long long)c->rows, (long long)c->cols,
-               tw_host_kernels(hosts[i][0]));
+               tw_host_kernels(tables->hosts[i]));
         for (int t = 0; t < THREADS; t++)
             printf(" | %8.3f ms %5.1f GB/s %4.0f %%", best[i][t] * 1e3, bytes_of(c) / best[i][t] * 1e-9,
                    100 * copies[t] / best[i][t]);
@@ -228,61 +193,45 @@ static struct tw_graph *graph_of(const struct bench_case *c, void *x, void *out,
     tw_id from = operand(g, c, c->x, (struct shape){c->cols, c->rows}, x);
     add_operation(g, c, c->in_place ? from : operand(g, c, c->out, out_shape(c), out), from, vectors);
     if (tw_graph_finish(g, &err) < 0)
-        give_up(&err);
+        give_up("rows", &err);
     return g;
 }
 
-static void run_case(const struct bench_case *c, struct tw_host *(*hosts)[THREADS], int n)
+/* tables[t] has t + 1 threads. */
+static void run_case(const struct bench_case *c, const struct host_tables *tables)
 {
     struct shape s = out_shape(c);
     int64_t pitch = c->pitch == 0 ? c->cols : c->pitch, out_pitch = c->pitch == 0 ? s.cols : c->pitch;
     void *x = random_matrix(c->x, pitch * c->rows * c->batch);
     void *out = random_matrix(c->out, out_pitch * s.rows * c->batch);
     void *vectors = random_matrix(TW_F32, c->cols * (c->kind == TW_OP_ADD ? c->rows * c->batch : 1));
-    struct copy copy = {.bytes = (size_t)bytes_of(c) / 2};
-    copy.from = memory(copy.bytes);
-    copy.to = memory(copy.bytes);
+    struct copy copy = copy_create((size_t)bytes_of(c) / 2);
     struct tw_graph *g = graph_of(c, x, out, vectors);
-    double best[TABLES][THREADS] = {{0}}, copies[THREADS] = {0};
+    double best[TABLES_MAX][THREADS] = {{0}}, copies[THREADS] = {0};
     for (int round = 0; round < ROUNDS; round++)
         for (int t = 0; t < THREADS; t++) {
-            keep_best(&copies[t], time_copy(hosts[0][t], &copy));
-            for (int i = 0; i < n; i++)
-                keep_best(&best[i][t], time_graph(hosts[i][t], g));
+            keep_best(&copies[t], time_copy(tables[t].hosts[0], &copy));
+            for (int i = 0; i < tables[t].n; i++)
+                keep_best(&best[i][t], time_graph(tables[t].hosts[i], g));
         }
-    print_case(c, hosts, n, best, copies);
+    print_case(c, tables, best, copies);
     tw_graph_destroy(g);
     free(x);
     free(out);
     free(vectors);
-    free(copy.from);
-    free(copy.to);
+    copy_free(&copy);
 }
 
 int main(int argc, char **argv)
 {
-    struct tw_error err;
-    struct tw_host *hosts[TABLES][THREADS];
-    const struct tw_kernels *k;
-    int n = 0;
-    for (unsigned i = 0; n < TABLES && (k = tw_kernels_at(i)) != NULL; i++) {
-        if (argc > 2 && strcmp(argv[2], k->name) != 0)
-            continue;
-        for (unsigned t = 0; t < THREADS; t++)
-            if (tw_host_create(&(struct tw_host_options){.threads = t + 1, .kernels = k->name}, &hosts[n][t], &err) < 0)
-                give_up(&err);
-        n++;
-    }
-    if (n == 0) {
-        fprintf(stderr, "rows: no kernels called '%s' here\n", argv[2]);
-        return 1;
-    }
+    struct host_tables tables[THREADS];
+    for (unsigned t = 0; t < THREADS; t++)
+        tables[t] = host_tables_open("rows", t + 1, argc > 2 ? argv[2] : NULL);
     printf("matrices x rows x columns of the input; for 1 and 2 threads: time, speed, and speed as part of memcpy's\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (argc < 2 || strcmp(argv[1], ".") == 0 || strstr(cases[i].name, argv[1]) != NULL)
-            run_case(&cases[i], hosts, n);
-    for (int i = 0; i < n; i++)
-        for (int t = 0; t < THREADS; t++)
-            tw_host_destroy(hosts[i][t]);
+            run_case(&cases[i], tables);
+    for (int t = 0; t < THREADS; t++)
+        host_tables_close(&tables[t]);
     return 0;
 }
