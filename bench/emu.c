@@ -1,7 +1,7 @@
 /*
- * How fast the emulated array runs, in strict mode with its cycle model: one core on a loop of scalar operations; one
- * core in the bf16 product kernel; 16 cores with that kernel on blocks that DMA brings, guarded by locks, on one thread
- * and on two; and words that DMA moves.
+ * How fast the emulated array runs with its cycle model: one core on a loop of scalar operations and in the bf16
+ * product kernel, in strict mode and without; then, in strict mode, that kernel on blocks that DMA brings, guarded by
+ * locks, in one core and in 16 on one thread and on two.
  *
  *     emu [SOURCE_FOLDER_OF_KERNELS]
  */
@@ -252,9 +252,22 @@ static void feed_column(struct bench *b, unsigned column, unsigned cores, unsign
 
 /* ---- measuring */
 
-static int make_array(struct bench *b, unsigned columns, unsigned threads)
+/* What one measurement does. */
+struct work {
+    const char *name;
+    const struct tw_assembly *program;
+    unsigned columns, cores, threads, blocks; /* blocks 0: the program needs none */
+    int in_place;                             /* no DMA: the blocks are there already, and the program has run before */
+    int plain;                                /* not in strict mode */
+};
+struct result {
+    double wall, cpu; /* the least of all passes, seconds */
+    uint64_t bundles, cycles;
+};
+
+static int make_array(struct bench *b, const struct work *w)
 {
-    struct tw_array_options options = {.columns = columns, .strict = 1, .threads = threads};
+    struct tw_array_options options = {.columns = w->columns, .strict = !w->plain, .threads = w->threads};
     b->err = (struct tw_error){0};
     return tw_array_create(&options, &b->array, &b->err);
 }
@@ -276,18 +289,6 @@ static uint64_t bundles_of(const struct bench *b, unsigned columns, unsigned cor
         n += tw_core_counts(tw_array_core(b->array, i / cores, FIRST_CORE + i % cores)).bundles;
     return n;
 }
-
-/* What one measurement does. */
-struct work {
-    const char *name;
-    const struct tw_assembly *program;
-    unsigned columns, cores, threads, blocks; /* blocks 0: the program needs none */
-    int in_place;                             /* no DMA: the blocks are there already, and the program has run before */
-};
-struct result {
-    double wall, cpu; /* the least of all passes, seconds */
-    uint64_t bundles, cycles;
-};
 
 /* As many blocks as locks can count. */
 static void give_blocks(struct bench *b)
@@ -331,7 +332,7 @@ static int measure(const struct work *w, struct result *r)
     *r = (struct result){.wall = 1e30, .cpu = 1e30};
     for (int i = 0; i < PASSES; i++) {
         struct bench b;
-        if (make_array(&b, w->columns, w->threads) == 0)
+        if (make_array(&b, w) == 0)
             pass(&b, w, r);
         tw_array_free(b.array);
         if (b.err.code != 0) {
@@ -381,16 +382,22 @@ static struct tw_assembly *assemble_product(const char *folder, int blocks)
 static int bench_cores(const struct tw_assembly *loop, const struct tw_assembly *product_in_place,
                        const struct tw_assembly *product)
 {
-    const struct work one_loop = {"scalar loop", loop, 1, 1, 1, 0, 0};
-    const struct work in_place = {"bf16 product, one core, no DMA", product_in_place, 1, 1, 1, LOCK_BLOCKS, 1};
-    const struct work one = {"bf16 product, one core", product, 1, 1, 1, BLOCKS, 0};
+    const struct work one_core[] = {
+        {"scalar loop", loop, 1, 1, 1, 0, 0, 0},
+        {"scalar loop, not strict", loop, 1, 1, 1, 0, 0, 1},
+        {"bf16 product, one core, no DMA", product_in_place, 1, 1, 1, LOCK_BLOCKS, 1, 0},
+        {"bf16 product, no DMA, not strict", product_in_place, 1, 1, 1, LOCK_BLOCKS, 1, 1},
+        {"bf16 product, one core", product, 1, 1, 1, BLOCKS, 0, 0},
+    };
     const struct work all_by_one = {
-        "bf16 product, 16 cores, 1 thread", product, COLUMNS, CORES_IN_COLUMN, 1, BLOCKS, 0};
+        "bf16 product, 16 cores, 1 thread", product, COLUMNS, CORES_IN_COLUMN, 1, BLOCKS, 0, 0};
     const struct work all_by_two = {
-        "bf16 product, 16 cores, 2 threads", product, COLUMNS, CORES_IN_COLUMN, 2, BLOCKS, 0};
+        "bf16 product, 16 cores, 2 threads", product, COLUMNS, CORES_IN_COLUMN, 2, BLOCKS, 0, 0};
     struct result r, by_one, by_two;
-    if (measure(&one_loop, &r) != 0 || measure(&in_place, &r) != 0 || measure(&one, &r) != 0 ||
-        measure(&all_by_one, &by_one) != 0 || measure(&all_by_two, &by_two) != 0)
+    for (size_t i = 0; i < sizeof one_core / sizeof one_core[0]; i++)
+        if (measure(&one_core[i], &r) != 0)
+            return -1;
+    if (measure(&all_by_one, &by_one) != 0 || measure(&all_by_two, &by_two) != 0)
         return -1;
     printf("two threads are %.2f times as fast as one; %s\n", by_one.wall / by_two.wall,
            by_one.cycles == by_two.cycles ? "cycles are the same" : "CYCLES DIFFER");
