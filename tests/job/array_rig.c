@@ -14,6 +14,8 @@
 
 /* ---- The machine */
 
+const struct tw_executor_options verify_all = {.verify = TW_VERIFY_ALL};
+
 static void warn(void *arg, const char *sentence)
 {
     struct rig *rig = arg;
@@ -262,4 +264,11 @@ void net_check(struct net *n, struct tw_host *host)
             fail_msg("number %zu of %zu is %g instead of %g, the largest is %g", i, count, (double)got[i],
                      (double)n->want[i], (double)largest);
     free(got);
+}
+
+void net_again(struct net *n, struct tw_runner *runner, struct tw_host *host)
+{
+    net_fill(n);
+    net_run(n, runner);
+    net_check(n, host);
 }

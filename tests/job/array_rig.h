@@ -21,6 +21,9 @@ struct rig {
     struct tw_error err;
 };
 
+/* Options with which every product is proved. */
+extern const struct tw_executor_options verify_all;
+
 /* faults: as in TILEWRIGHT_EMU_FAULT, or NULL. options may be NULL. Returns what tw_executor_open did. */
 int rig_open(struct rig *rig, const char *faults, const struct tw_executor_options *options, enum machine_kind kind);
 void rig_close(struct rig *rig);
@@ -59,5 +62,7 @@ void net_random(struct net *n, uint64_t seed);
 void net_run(struct net *n, struct tw_runner *runner);
 /* Computes n->want, and expects of the output that it is as near as bf16 operands let it be. */
 void net_check(struct net *n, struct tw_host *host);
+/* All three: new numbers in the input, a run, and the expected output. */
+void net_again(struct net *n, struct tw_runner *runner, struct tw_host *host);
 
 #endif

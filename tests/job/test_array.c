@@ -1,8 +1,7 @@
 /* Graphs on the emulated array: right results whatever happens, and every run told in the counts. */
-#include "job/array_rig.h"
+#include "job/array_workers.h"
 #include "job/state.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,9 +9,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 12, THREADS = 8, ARRAYS = 3 };
-
-static const struct tw_executor_options all = {.verify = TW_VERIFY_ALL};
+enum { SEEDS = 12, THREADS = WORKERS_MAX, ARRAYS = 3 };
 
 static void expect_clean(const struct rig *rig)
 {
@@ -38,16 +35,14 @@ static void run_twice(struct rig *rig, struct net *n)
     net_run(n, rig->runner);
     net_check(n, rig->host);
     poison(rig);
-    net_fill(n);
-    net_run(n, rig->runner);
-    net_check(n, rig->host);
+    net_again(n, rig->runner, rig->host);
 }
 
 static void test_random_graphs(void **state)
 {
     struct rig rig;
     (void)state;
-    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, NULL, &verify_all, MACHINE_PLAIN), 0);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct net n;
         net_random(&n, seed);
@@ -68,7 +63,7 @@ static void test_temporaries(void **state)
     struct rig rig;
     struct net n;
     (void)state;
-    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, NULL, &verify_all, MACHINE_PLAIN), 0);
     net_begin(&n, 9);
     n.in = net_bind(&n, TW_F32, 45, 37, 0);
     const tw_id y = net_bind(&n, TW_F32, 45, 37, 0), z = net_bind(&n, TW_F32, 45, 37, 0);
@@ -128,16 +123,13 @@ static void test_again(void **state)
     struct rig rig;
     struct net n;
     (void)state;
-    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, NULL, &verify_all, MACHINE_PLAIN), 0);
     net_simple(&n, 2, 40, 70);
     net_run(&n, rig.runner);
     net_check(&n, rig.host);
     const struct tw_executor_counts first = rig_counts(&rig);
-    for (int i = 0; i < 3; i++) {
-        net_fill(&n);
-        net_run(&n, rig.runner);
-        net_check(&n, rig.host);
-    }
+    for (int i = 0; i < 3; i++)
+        net_again(&n, rig.runner, rig.host);
     const struct tw_executor_counts last = rig_counts(&rig);
     assert_true(first.control_seconds > 0 && last.control_seconds == first.control_seconds);
     assert_int_equal(last.weights_packed, first.weights_packed);
@@ -175,11 +167,8 @@ static void test_small_budget(void **state)
     assert_int_equal(rig_open(&rig, NULL, &options, MACHINE_PLAIN), 0);
     net_simple(&n[0], 4, 40, 70);
     net_simple(&n[1], 5, 33, 96);
-    for (int i = 0; i < 6; i++) {
-        net_fill(&n[i % 2]);
-        net_run(&n[i % 2], rig.runner);
-        net_check(&n[i % 2], rig.host);
-    }
+    for (int i = 0; i < 6; i++)
+        net_again(&n[i % 2], rig.runner, rig.host);
     const struct tw_executor_counts c = rig_counts(&rig);
     assert_int_equal(c.weights_evicted, c.weights_packed);
     assert_true(c.weights_packed >= 6 * 4);
@@ -214,7 +203,7 @@ static void test_forget(void **state)
     struct rig rig;
     struct net n;
     (void)state;
-    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, NULL, &verify_all, MACHINE_PLAIN), 0);
     net_simple(&n, 6, 17, 64);
     net_run(&n, rig.runner);
     const uint64_t packed = rig_counts(&rig).weights_packed;
@@ -238,17 +227,14 @@ static void test_changing_bias(void **state)
     struct rig rig;
     struct net n;
     (void)state;
-    assert_int_equal(rig_open(&rig, NULL, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, NULL, &verify_all, MACHINE_PLAIN), 0);
     net_begin(&n, 7);
     n.in = net_bind(&n, TW_F32, 40, 1, 0);
     const tw_id x = net_bind(&n, TW_F32, 50, 30, 0), w = net_bind(&n, TW_F16, 50, 40, 1), y = net_temp(&n, 40, 30);
     tw_graph_product(n.g, y, x, w, n.in, (struct tw_product_options){.gelu = 1});
     net_end(&n, y);
-    for (int i = 0; i < 3; i++) {
-        net_fill(&n);
-        net_run(&n, rig.runner);
-        net_check(&n, rig.host);
-    }
+    for (int i = 0; i < 3; i++)
+        net_again(&n, rig.runner, rig.host);
     expect_clean(&rig);
     net_free(&n);
     rig_close(&rig);
@@ -309,42 +295,9 @@ static void test_watch(void **state)
 
 /* ---- Several at once */
 
-struct worker {
-    struct tw_executor *array;
-    uint64_t seed;
-    struct tw_executor_counts counts;
-};
-
-static void *work(void *arg)
+static void work_on_array(struct worker *workers, int count)
 {
-    struct worker *w = arg;
-    struct tw_host *host = NULL;
-    struct tw_runner *runner = NULL;
-    struct net n[2];
-    assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 1}, &host, NULL), 0);
-    assert_int_equal(tw_runner_create(w->array, host, &runner, NULL), 0);
-    net_simple(&n[0], w->seed, 20, 40);
-    net_random(&n[1], w->seed);
-    for (int i = 0; i < 4; i++) {
-        net_fill(&n[i % 2]);
-        net_run(&n[i % 2], runner);
-        net_check(&n[i % 2], host);
-    }
-    tw_runner_counts(runner, &w->counts);
-    net_free(&n[0]);
-    net_free(&n[1]);
-    tw_runner_destroy(runner);
-    tw_host_destroy(host);
-    return NULL;
-}
-
-static void work_at_once(struct worker *workers, int count)
-{
-    pthread_t threads[THREADS];
-    for (int i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    for (int i = 0; i < count; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    work_at_once(workers, count);
     for (int i = 0; i < count; i++) {
         assert_true(workers[i].counts.launches > 0);
         assert_int_equal(workers[i].counts.fallbacks, 0);
@@ -359,8 +312,8 @@ static void test_threads(void **state)
     (void)state;
     assert_int_equal(rig_open(&rig, NULL, &options, MACHINE_PLAIN), 0);
     for (int i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){.array = rig.array, .seed = 20 + (uint64_t)i};
-    work_at_once(workers, THREADS);
+        workers[i] = (struct worker){.array = rig.array, .seed = 20 + (uint64_t)i, .is_mixed = 1};
+    work_on_array(workers, THREADS);
     assert_int_equal(rig.warnings, 0);
     rig_close(&rig);
 }
@@ -377,8 +330,8 @@ static void test_several_arrays(void **state)
     assert_int_equal(tw_executor_open(rig[0].machine.device, NULL, &second, NULL), 0);
     struct tw_executor *const arrays[ARRAYS] = {rig[0].array, rig[1].array, second};
     for (int i = 0; i < ARRAYS; i++)
-        workers[i] = (struct worker){.array = arrays[i], .seed = 40 + (uint64_t)i};
-    work_at_once(workers, ARRAYS);
+        workers[i] = (struct worker){.array = arrays[i], .seed = 40 + (uint64_t)i, .is_mixed = 1};
+    work_on_array(workers, ARRAYS);
     tw_executor_close(second);
     rig_close(&rig[0]);
     rig_close(&rig[1]);

@@ -1,8 +1,7 @@
 /* Whatever fails on the array: the result is right, it is counted, told once, and the next run is as before. */
-#include "job/array_rig.h"
+#include "job/array_workers.h"
 #include "job/state.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,15 +10,15 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 8, MEMORY_FAULTS_MAX = 40, LAUNCHED_TWICE = 8 /* weights and headers of two products, made twice */ };
-
-static const struct tw_executor_options all = {.verify = TW_VERIFY_ALL};
+enum {
+    THREADS = WORKERS_MAX,
+    MEMORY_FAULTS_MAX = 40,
+    LAUNCHED_TWICE = 8 /* weights and headers of two products, made twice */
+};
 
 static void run(struct rig *rig, struct net *n)
 {
-    net_fill(n);
-    net_run(n, rig->runner);
-    net_check(n, rig->host);
+    net_again(n, rig->runner, rig->host);
 }
 
 /* Three runs with one fault, of which one launch falls to the CPU. */
@@ -27,7 +26,7 @@ static void expect_one_fallback(const char *fault)
 {
     struct rig rig;
     struct net n;
-    assert_int_equal(rig_open(&rig, fault, &all, MACHINE_PLAIN), 0);
+    assert_int_equal(rig_open(&rig, fault, &verify_all, MACHINE_PLAIN), 0);
     net_simple(&n, 1, 40, 70);
     for (int i = 0; i < 3; i++)
         run(&rig, &n);
@@ -66,7 +65,7 @@ static void test_flipped_bit(void **state)
         struct rig rig;
         struct net n;
         snprintf(fault, sizeof fault, "bit:%d:seed=%d", 500 * seed + 1, seed);
-        assert_int_equal(rig_open(&rig, fault, &all, MACHINE_PLAIN), 0);
+        assert_int_equal(rig_open(&rig, fault, &verify_all, MACHINE_PLAIN), 0);
         net_simple(&n, 2, 20, 40);
         for (int i = 0; i < 2; i++)
             run(&rig, &n);
@@ -101,7 +100,7 @@ static int lack_memory(int number)
     struct rig rig;
     struct net n;
     snprintf(fault, sizeof fault, "memory:%d", number);
-    const int code = rig_open(&rig, fault, &all, MACHINE_PLAIN);
+    const int code = rig_open(&rig, fault, &verify_all, MACHINE_PLAIN);
     assert_true(code == 0 || (code == TW_E_MEMORY && rig.array == NULL));
     net_simple(&n, 4, 20, 40);
     for (int i = 0; i < 2; i++)
@@ -285,51 +284,20 @@ static void test_refused_launches(void **state)
 
 /* ---- Threads: one command hangs, and takes those with it that are queued behind it */
 
-struct worker {
-    struct rig *rig;
-    uint64_t seed;
-    struct tw_executor_counts counts;
-};
-
-static void *work(void *arg)
-{
-    struct worker *w = arg;
-    struct tw_host *host = NULL;
-    struct tw_runner *runner = NULL;
-    struct net n;
-    assert_int_equal(tw_host_create(&(struct tw_host_options){.threads = 1}, &host, NULL), 0);
-    assert_int_equal(tw_runner_create(w->rig->array, host, &runner, NULL), 0);
-    net_simple(&n, w->seed, 20, 40);
-    for (int i = 0; i < 4; i++) {
-        net_fill(&n);
-        net_run(&n, runner);
-        net_check(&n, host);
-    }
-    tw_runner_counts(runner, &w->counts);
-    net_free(&n);
-    tw_runner_destroy(runner);
-    tw_host_destroy(host);
-    return NULL;
-}
-
 static void test_threads(void **state)
 {
     struct worker workers[THREADS];
-    pthread_t threads[THREADS];
     struct rig rig;
     struct net n;
     uint64_t fallbacks = 0;
     (void)state;
     assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_BARE), 0);
     machine_hang(&rig.machine);
-    for (int i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){.rig = &rig, .seed = 20 + (uint64_t)i};
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        workers[i] = (struct worker){.array = rig.array, .seed = 20 + (uint64_t)i};
+    work_at_once(workers, THREADS);
+    for (int i = 0; i < THREADS; i++)
         fallbacks += workers[i].counts.fallbacks;
-    }
     assert_true(fallbacks >= 1 && fallbacks <= THREADS);
     assert_int_equal(rig.warnings, 1);
     net_simple(&n, 8, 20, 40);
