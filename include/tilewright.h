@@ -323,6 +323,12 @@ int tw_graph_gather(struct tw_graph *g, tw_id out, tw_id table, tw_id indices);
  */
 int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v, int32_t heads, float scale, int causal,
                        int32_t past);
+/*
+ * The scores q k^T of the attention that was added last stay f32 on the NPU too, which otherwise rounds them to bf16:
+ * to 2^-9 of themselves, which is too much where the largest ones, times scale, are beyond 10 or so. Costs twice the
+ * memory traffic of the scores. Fails with TW_E_STATE when the last operation is no attention.
+ */
+int tw_graph_keep_scores(struct tw_graph *g);
 
 /*
  * Checks the whole list (shapes, types, temporaries written before they are read, outputs that overlap an operand which

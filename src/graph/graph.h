@@ -63,10 +63,11 @@ struct tw_op {
     uint8_t accumulate;
     uint8_t b_rows; /* PRODUCT: b is K x N row-major instead of the usual N rows of K (weights as stored) */
     uint8_t causal;
-    int32_t past;   /* causal: row 0 sees columns 0 .. past */
-    int32_t heads;  /* ATTENTION */
-    int32_t stride; /* IM2COL */
-    int32_t window; /* IM2COL: taps */
+    uint8_t keep_scores; /* ATTENTION: in f32 */
+    int32_t past;        /* causal: row 0 sees columns 0 .. past */
+    int32_t heads;       /* ATTENTION */
+    int32_t stride;      /* IM2COL */
+    int32_t window;      /* IM2COL: taps */
 };
 
 struct tw_graph {

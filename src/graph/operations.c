@@ -337,3 +337,13 @@ int tw_graph_attention(struct tw_graph *g, tw_id out, tw_id q, tw_id k, tw_id v,
         code = check_causal(g, &op, causal, past, at(g, q)->rows, at(g, k)->rows);
     return code == TW_OK ? add_op(g, &op) : code;
 }
+
+int tw_graph_keep_scores(struct tw_graph *g)
+{
+    if (g->failure.code != TW_OK)
+        return g->failure.code;
+    if (g->finished || g->n_ops == 0 || g->ops[g->n_ops - 1].kind != TW_OP_ATTENTION)
+        return tw_graph_refuse(g, TW_E_STATE, "scores can be kept of an attention that has just been added");
+    g->ops[g->n_ops - 1].keep_scores = 1;
+    return TW_OK;
+}

@@ -109,6 +109,8 @@ static void print_options(const struct tw_op *op, FILE *to)
         fprintf(to, " heads=%d", op->heads);
     if (op->kind == TW_OP_IM2COL)
         fprintf(to, " window=%d stride=%d", op->window, op->stride);
+    if (op->keep_scores)
+        fputs(" keep_scores", to);
     if (op->causal)
         fprintf(to, " causal past=%d", op->past);
     if (op->b_rows)

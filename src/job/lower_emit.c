@@ -176,7 +176,7 @@ static int emit_product(struct lower *l, int32_t index, struct tw_error *err)
 struct attention {
     int32_t index;
     struct tw_overlay_shape scores, mixed;
-    int32_t scored; /* the window of the scores */
+    int32_t scored, weights; /* the windows of scores, and of what softmax makes of them: the same if both are bf16 */
 };
 
 static int choose_shapes(const struct lower *l, struct attention *a, struct tw_error *err)
@@ -187,7 +187,7 @@ static int choose_shapes(const struct lower *l, struct attention *a, struct tw_e
     struct tw_overlay_size size = {.rows = (uint32_t)q->rows,
                                    .depth = head,
                                    .columns = (uint32_t)k->rows,
-                                   .bf16_out = 1,
+                                   .bf16_out = !op->keep_scores,
                                    .order = TW_OVERLAY_BY_COLUMNS};
     int code = tw_overlay_choose(&size, &a->scores, err);
     if (code < 0)
@@ -209,10 +209,26 @@ static void emit_scores(struct lower *l, struct attention *a)
     struct tw_op product = {.kind = TW_OP_PRODUCT, .in = {TW_NONE, TW_NONE, TW_NONE, TW_NONE}, .scale = 1};
     product.in[0] = operand(l, a->index, q, TW_BF16, op->heads, height, depth);
     product.in[1] = operand(l, a->index, k, TW_BF16, op->heads, width, depth);
-    a->scored = lower_fresh(l, "scores", TW_BF16, l->windows[k].rows, l->windows[q].rows, op->heads);
+    a->scored =
+        lower_fresh(l, "scores", op->keep_scores ? TW_F32 : TW_BF16, l->windows[k].rows, l->windows[q].rows, op->heads);
     lower_make_room(l, &l->windows[a->scored], height, width);
     product.out = a->scored;
     push_product(l, a->index, &a->scores, &product);
+}
+
+static void emit_softmax(struct lower *l, struct attention *a)
+{
+    const struct tw_op *op = &l->g->ops[a->index];
+    a->weights = a->scored;
+    if (op->keep_scores) {
+        const struct lower_window *w = &l->windows[a->scored];
+        a->weights = lower_fresh(l, "weights", TW_BF16, w->cols, w->rows, w->batch);
+    }
+    push(l, a->index,
+         &(struct tw_op){.kind = TW_OP_SOFTMAX,
+                         .out = a->weights,
+                         .in = {a->scored, TW_NONE, TW_NONE, TW_NONE},
+                         .scale = op->scale});
 }
 
 static void emit_mix(struct lower *l, struct attention *a)
@@ -220,12 +236,12 @@ static void emit_mix(struct lower *l, struct attention *a)
     const struct tw_op *op = &l->g->ops[a->index];
     const int32_t v = lower_window_of(l, l->uses[a->index].in[2], op->in[2]);
     const struct target t = target(l, a->index, op->heads, &a->mixed);
-    struct tw_op product = {.kind = TW_OP_PRODUCT, .in = {a->scored, TW_NONE, TW_NONE, TW_NONE}, .scale = 1};
+    struct tw_op product = {.kind = TW_OP_PRODUCT, .in = {a->weights, TW_NONE, TW_NONE, TW_NONE}, .scale = 1};
     product.b_rows = 1;
     product.out = t.written;
     product.in[1] =
         operand(l, a->index, v, TW_BF16, op->heads, tw_overlay_depth(&a->mixed), tw_overlay_width(&a->mixed));
-    lower_make_room(l, &l->windows[a->scored], tw_overlay_height(&a->mixed), tw_overlay_depth(&a->mixed));
+    lower_make_room(l, &l->windows[a->weights], tw_overlay_height(&a->mixed), tw_overlay_depth(&a->mixed));
     push_product(l, a->index, &a->mixed, &product);
     bring_home(l, a->index, &t);
 }
@@ -237,11 +253,7 @@ static int emit_attention(struct lower *l, int32_t index, struct tw_error *err)
     if (code < 0)
         return code;
     emit_scores(l, &a);
-    push(l, index,
-         &(struct tw_op){.kind = TW_OP_SOFTMAX,
-                         .out = a.scored,
-                         .in = {a.scored, TW_NONE, TW_NONE, TW_NONE},
-                         .scale = l->g->ops[index].scale});
+    emit_softmax(l, &a);
     emit_mix(l, &a);
     return TW_OK;
 }

@@ -85,8 +85,10 @@ static int write_op(struct tw_graph *to, struct lower *l, const struct lower_op 
         return tw_graph_im2col(to, out, x, op->window, op->stride);
     case TW_OP_GATHER:
         return tw_graph_gather(to, out, x, y);
-    case TW_OP_ATTENTION:
-        return tw_graph_attention(to, out, x, y, z, op->heads, op->scale, op->causal, op->past);
+    case TW_OP_ATTENTION: {
+        int code = tw_graph_attention(to, out, x, y, z, op->heads, op->scale, op->causal, op->past);
+        return code == TW_OK && op->keep_scores ? tw_graph_keep_scores(to) : code;
+    }
     default:
         return TW_E_ARGUMENT;
     }

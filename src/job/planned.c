@@ -38,7 +38,8 @@ static int is_same_op(const struct tw_op *a, const struct tw_op *b)
     return a->kind == b->kind && a->out == b->out && memcmp(a->in, b->in, sizeof a->in) == 0 &&
            memcmp(&a->scale, &b->scale, sizeof a->scale) == 0 && memcmp(&a->eps, &b->eps, sizeof a->eps) == 0 &&
            a->gelu == b->gelu && a->accumulate == b->accumulate && a->b_rows == b->b_rows && a->causal == b->causal &&
-           a->past == b->past && a->heads == b->heads && a->stride == b->stride && a->window == b->window;
+           a->keep_scores == b->keep_scores && a->past == b->past && a->heads == b->heads && a->stride == b->stride &&
+           a->window == b->window;
 }
 
 static int is_for(const struct planned *p, const struct tw_graph *g, int apart)

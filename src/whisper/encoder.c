@@ -17,8 +17,9 @@ static tw_id convolution(struct tw_graph *g, const char *name, tw_id x, int64_t 
 }
 
 /* x (ctx x width) += self attention of its norm. */
+/* Scores of the first layer are the largest by far: with base 18 on average over positions, against 4 to 7 later. */
 static void self_attention(struct tw_graph *g, tw_id x, int32_t ctx, const struct tw_whisper_sizes *s,
-                           const struct tw_attention_weights *w)
+                           const struct tw_attention_weights *w, int is_first)
 {
     int64_t width = s->n_audio_state;
     tw_id normed = tw_bind_norm(g, "attn norm", x, &w->norm, ctx, width);
@@ -31,6 +32,8 @@ static void self_attention(struct tw_graph *g, tw_id x, int32_t ctx, const struc
     tw_id mixed = tw_graph_temp(g, "mixed", TW_F32, width, ctx, 1);
     float scale = tw_bind_head_scale(s->n_audio_state, s->n_audio_head);
     tw_graph_attention(g, mixed, q, k, v, s->n_audio_head, scale, 0, 0);
+    if (is_first)
+        tw_graph_keep_scores(g);
     tw_bind_linear(g, "attn out", x, mixed, &w->out, tw_bind_add);
 }
 
@@ -70,7 +73,7 @@ int tw_encoder_graph(struct tw_graph *g, const struct tw_whisper_model *model, i
     tw_graph_add(g, x, x, positions);
 
     for (int32_t i = 0; i < s->n_audio_layer; i++) {
-        self_attention(g, x, ctx, s, &model->encoder[i].self);
+        self_attention(g, x, ctx, s, &model->encoder[i].self, i == 0);
         const struct tw_encoder_layer *layer = &model->encoder[i];
         tw_bind_perceptron(g, x, &layer->mlp_norm, &layer->mlp_up, &layer->mlp_down, ctx, width);
     }

@@ -377,6 +377,23 @@ static void attention(void **state)
             tw_graph_attention(g, O(TW_BF16, 12, 3, 1), F32(12, 3, 1), F32(12, 5, 1), F32(12, 5, 1), 4, 1, 0, 0));
 }
 
+static void kept_scores(void **state)
+{
+    struct tw_graph *g = *state;
+    struct tw_error err = {0};
+    assert_int_equal(tw_graph_attention(g, OUT(12, 3, 1), F32(12, 3, 1), F32(12, 5, 1), F32(12, 5, 1), 4, 1, 0, 0),
+                     TW_OK);
+    assert_int_equal(g->ops[0].keep_scores, 0);
+    assert_int_equal(tw_graph_keep_scores(g), TW_OK);
+    assert_int_equal(g->ops[0].keep_scores, 1);
+    assert_int_equal(tw_graph_scale(g, OUT(12, 3, 1), F32(12, 3, 1), 2), TW_OK);
+    assert_int_equal(tw_graph_keep_scores(g), TW_E_STATE);
+    assert_int_equal(tw_graph_finish(g, &err), TW_E_STATE);
+    assert_non_null(strstr(err.text, "attention"));
+    tw_graph_reset(g);
+    assert_int_equal(tw_graph_keep_scores(g), TW_E_STATE);
+}
+
 static void messages_name_the_tensors(void **state)
 {
     struct tw_graph *g = *state;
@@ -395,19 +412,13 @@ static void messages_name_the_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(product),
-        TEST(product_onto),
-        TEST(product_options),
-        TEST(unary_operations),
-        TEST(folded_outputs),
-        TEST(add),
-        TEST(transpose),
-        TEST(layer_norm),
-        TEST(softmax_causal),
-        TEST(im2col),
-        TEST(gather),
-        TEST(attention),
-        TEST(messages_name_the_tensors),
+        TEST(product),         TEST(product_onto),
+        TEST(product_options), TEST(unary_operations),
+        TEST(folded_outputs),  TEST(add),
+        TEST(transpose),       TEST(layer_norm),
+        TEST(softmax_causal),  TEST(im2col),
+        TEST(gather),          TEST(attention),
+        TEST(kept_scores),     TEST(messages_name_the_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

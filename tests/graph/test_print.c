@@ -42,6 +42,7 @@ static void every_operation(void **state)
     tw_graph_product(g, c, b, w, TW_NONE, (struct tw_product_options){.accumulate = 1});
     tw_graph_layer_norm(g, c, c, bias, bias, 1e-5f);
     tw_graph_attention(g, c, half, half, half, 2, 0.25f, 1, 0);
+    tw_graph_keep_scores(g);
     tw_graph_softmax(g, c, c, 1, 1, 2);
     tw_graph_transpose(g, d, c);
     tw_graph_gelu(g, c, half);
@@ -76,7 +77,7 @@ static void every_operation(void **state)
            "4 layer_norm 'c' f32 8x6 @work+768 = 'c' f32 8x6 @work+768, 'bias' f32 8x1 @const, 'bias' f32 8x1 @const "
            "eps=9.99999975e-06\n"
            "5 attention 'c' f32 8x6 @work+768 = 'b' f32 8x6 @work+0[32] strides 128 768, 'b' f32 8x6 @work+0[32] "
-           "strides 128 768, 'b' f32 8x6 @work+0[32] strides 128 768 scale=0.25 heads=2 causal past=0\n"
+           "strides 128 768, 'b' f32 8x6 @work+0[32] strides 128 768 scale=0.25 heads=2 keep_scores causal past=0\n"
            "6 softmax 'c' f32 8x6 @work+768 = 'c' f32 8x6 @work+768 causal past=2\n"
            "7 transpose 'd' f32 6x8 @work+960 = 'c' f32 8x6 @work+768\n"
            "8 gelu 'c' f32 8x6 @work+768 = 'b' f32 8x6 @work+0[32] strides 128 768\n"

@@ -193,6 +193,8 @@ static tw_id attend(struct net *n, tw_id x)
     const tw_id q = net_linear(n, x, cols, 1, 0), k = net_linear(n, x, cols, 0, 0), v = net_linear(n, x, cols, 1, 0);
     const tw_id out = net_temp(n, cols, rows);
     tw_graph_attention(n->g, out, q, k, v, heads, 0.2f, (int)tw_random_range(&n->random, 0, 3) == 0, 0);
+    if (tw_random_range(&n->random, 0, 1))
+        tw_graph_keep_scores(n->g);
     return out;
 }
 

@@ -214,6 +214,8 @@ static void add_attention(struct random_graph *r)
     const tw_id out = tw_graph_temp(r->g, "mixed", TW_F32, heads * width, at(r, x)->rows, 1);
     const int is_causal = at(r, x)->rows <= at(r, y)->rows && chance(r, 20);
     tw_graph_attention(r->g, out, q, k, v, heads, 0.15f, is_causal, 0);
+    if (chance(r, 50))
+        tw_graph_keep_scores(r->g);
     keep(r, out);
     if (chance(r, 30))
         keep(r, v);

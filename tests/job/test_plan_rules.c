@@ -536,6 +536,32 @@ static void attention(int64_t width, int32_t heads, int causal, int64_t batch, i
     done(g, plan);
 }
 
+/* Scores in f32 have weights in memory of their own, bf16 ones are replaced by theirs. */
+static void kept_scores(void **state)
+{
+    (void)state;
+    for (int keep = 0; keep < 2; keep++) {
+        struct tw_graph *g = tw_graph_create();
+        const tw_id x = input(g, 64, 40, 1), mixed = temp(g, "mixed", 64, 40, 1);
+        tw_graph_attention(g, mixed, linear(g, "q", x, 64), linear(g, "k", x, 64), linear(g, "v", x, 64), 2, 0.2f, 0,
+                           0);
+        if (keep)
+            tw_graph_keep_scores(g);
+        tw_graph_copy(g, output(g, 0, 64, 40, 1), linear(g, "last", mixed, 64));
+        struct tw_plan *plan = planned(g);
+        assert_int_equal(count(plan, TW_OP_SOFTMAX), 1);
+        for (int32_t i = 0; i < plan->graph->n_ops; i++) {
+            const struct tw_op *op = &plan->graph->ops[i];
+            if (op->kind != TW_OP_SOFTMAX)
+                continue;
+            assert_int_equal(plan->graph->tensors[op->in[0]].type, keep ? TW_F32 : TW_BF16);
+            assert_int_equal(plan->graph->tensors[op->out].type, TW_BF16);
+            assert_int_equal(op->in[0] == op->out, !keep);
+        }
+        done(g, plan);
+    }
+}
+
 static void attentions(void **state)
 {
     (void)state;
@@ -576,6 +602,7 @@ int main(void)
         cmocka_unit_test(constants_in_batches),
         cmocka_unit_test(stays_on_cpu),
         cmocka_unit_test(attentions),
+        cmocka_unit_test(kept_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
