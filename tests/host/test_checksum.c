@@ -569,6 +569,46 @@ static void right_gelu_passes(void **state)
     }
 }
 
+/* Terms that are all rounded the same way, and that cancel each other in the end or not. */
+static void check_cancelling(struct tw_random *r, int64_t k, int cancel)
+{
+    struct product p = {0};
+    float *a = positive(r, ONE_SIGN_ROWS * k, 0.3, 0.3), *b = positive(r, ONE_SIGN_COLUMNS * k, 0.7, 0.7);
+    float out[ONE_SIGN_ROWS * ONE_SIGN_COLUMNS];
+    for (int64_t i = 0; i < ONE_SIGN_COLUMNS * k; i++)
+        b[i] *= cancel && i % k >= k / 2 ? -1.0F : 1.0F;
+    for (int64_t i = 0; i < ONE_SIGN_ROWS; i++)
+        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++)
+            out[i * ONE_SIGN_COLUMNS + j] = (float)true_gelu((double)core_sum(a + i * k, b + j * k, k));
+    p.c = (struct tw_checksum){.a = a,
+                               .a_stride = (size_t)k * sizeof *a,
+                               .b = b,
+                               .b_stride = (size_t)k * sizeof *b,
+                               .gelu = 1,
+                               .gelu_error = 0x1p-7F,
+                               .out = out,
+                               .out_stride = ONE_SIGN_COLUMNS * sizeof *out,
+                               .m = ONE_SIGN_ROWS,
+                               .k = k,
+                               .n = ONE_SIGN_COLUMNS};
+    must_be_right(&p);
+    out[7 * ONE_SIGN_COLUMNS + 5] += 0.01F + 0.0005F * (float)k;
+    must_be_wrong(&p, "row 7 and column 5");
+    free(a);
+    free(b);
+}
+
+static void gelu_of_cancelling_sums(void **state)
+{
+    static const int64_t depths[] = {2, 100, 500, 1000, 2000, 4200};
+    struct tw_random r = {74};
+    (void)state;
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
+        check_cancelling(&r, depths[i], 0);
+        check_cancelling(&r, depths[i], 1);
+    }
+}
+
 /* What a number may be off by, worked out from the comment in check_numbers.c. */
 static double gelu_tolerance(const struct product *p, int64_t i, int64_t j)
 {
@@ -577,7 +617,8 @@ static double gelu_tolerance(const struct product *p, int64_t i, int64_t j)
         a += p->a[i * p->c.k + k] * p->a[i * p->c.k + k];
         b += p->b[j * p->c.k + k] * p->b[j * p->c.k + k];
     }
-    double allowed = 8 * 0x1p-20 * (1.25 * sqrt(a * b) + 3 * all) + 0.17 * 0x1p-7 + 0x1p-24 * (double)p->c.k * all;
+    double allowed =
+        8 * 0x1p-20 * (1.25 * sqrt(a * b) + 3 * all) + 0.17 * 0x1p-7 + 0x1p-24 * (double)p->c.k * 1.25 * sqrt(a * b);
     return allowed + (p->c.out_type == TW_BF16 ? 0x1p-8 * (should + allowed) : 0);
 }
 
@@ -694,6 +735,7 @@ int main(void)
         cmocka_unit_test(operands_that_are_not_finite),
         cmocka_unit_test(the_largest_and_smallest_numbers),
         cmocka_unit_test(right_gelu_passes),
+        cmocka_unit_test(gelu_of_cancelling_sums),
         cmocka_unit_test(flipped_bits_of_gelu_are_found),
         cmocka_unit_test(gelu_wrong_in_every_way),
         cmocka_unit_test(gelu_of_what_is_not_finite),
