@@ -1,22 +1,11 @@
 #include "device/control.h"
 
-#include "base/little_endian.h"
-#include "image/control_elf.h"
+#include "image/control_file.h"
 #include "npu1/control_code.h"
 #include "npu1/dpu_sequence.h"
-#include "npu1/hex_words.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    DESCRIPTOR_LOW = 4,  /* a shim descriptor's word 1: bits 31:2 of an address */
-    DESCRIPTOR_HIGH = 8, /* its word 2: bits 47:32 in the lower half */
-    HIGH_MASK = 0xffff
-};
-
-/* Where the array sees the host's memory; of control code that the host fills in, the host adds it. */
-#define HOST_OFFSET 0x80000000u
 
 static int name_buffer(struct tw_control *c, uint64_t buffer, struct tw_error *err)
 {
@@ -74,35 +63,13 @@ static int keep(struct tw_control *c, const struct tw_view *view, struct tw_erro
     return TW_OK;
 }
 
-static int read_words(struct tw_control *c, const struct tw_view *view, struct tw_error *err)
+static int read_code(struct tw_control *c, const struct tw_control_file *file, struct tw_error *err)
 {
-    int code;
-    if (tw_dpu_sequence_recognise(view))
-        code = read_sequence(c, view, err);
-    else if (tw_control_code_recognise(view))
-        code = read_transaction(c, view, err);
-    else
-        return tw_fail(
-            err, TW_E_FORMAT,
-            "%zu bytes are no control code: neither a transaction of version 0.1 or 1.0, nor a DPU sequence, "
-            "nor an ELF file or hexadecimal text of one",
-            view->size);
+    const struct tw_view *view = &file->code;
+    int code = file->kind == TW_CONTROL_SEQUENCE ? read_sequence(c, view, err) : read_transaction(c, view, err);
     if (code == 0 && view->size % 4 != 0)
         code = tw_fail(err, TW_E_FORMAT, "%zu bytes of control code are not whole words", view->size);
     return code < 0 ? code : keep(c, view, err);
-}
-
-static int read_text(struct tw_control *c, const struct tw_view *text, struct tw_error *err)
-{
-    unsigned char *bytes = NULL;
-    size_t size = 0;
-    int code = tw_hex_words_read(text, &bytes, &size, err);
-    if (code < 0)
-        return code;
-    const struct tw_view words = {.data = bytes, .size = size, .file = text->file};
-    code = read_words(c, &words, err);
-    free(bytes);
-    return code;
 }
 
 static int add_place(struct tw_control *c, const struct tw_control_elf_patch *p, struct tw_error *err)
@@ -115,22 +82,15 @@ static int add_place(struct tw_control *c, const struct tw_control_elf_patch *p,
     return name_buffer(c, buffer, err);
 }
 
-static int read_elf(struct tw_control *c, const struct tw_view *view, struct tw_error *err)
+static int keep_places(struct tw_control *c, const struct tw_control_elf *elf, struct tw_error *err)
 {
-    struct tw_control_elf elf;
-    int code = tw_control_elf_open(view, &elf, err);
-    if (code < 0)
-        return code;
-    c->opcode = TW_PACKET_START_NPU;
-    code = read_words(c, &elf.code, err);
-    if (code < 0)
-        return code;
-    c->places = calloc(elf.n_patches > 0 ? elf.n_patches : 1, sizeof c->places[0]);
+    int code = TW_OK;
+    c->places = calloc(elf->n_patches > 0 ? elf->n_patches : 1, sizeof c->places[0]);
     if (c->places == NULL)
-        return tw_fail(err, TW_E_MEMORY, "no memory for the %u patches of control code", (unsigned)elf.n_patches);
-    for (uint32_t i = 0; code == 0 && i < elf.n_patches; i++) {
+        return tw_fail(err, TW_E_MEMORY, "no memory for the %u patches of control code", (unsigned)elf->n_patches);
+    for (uint32_t i = 0; code == 0 && i < elf->n_patches; i++) {
         struct tw_control_elf_patch patch;
-        tw_control_elf_patch(&elf, i, &patch);
+        tw_control_elf_patch(elf, i, &patch);
         code = add_place(c, &patch, err);
     }
     return code;
@@ -139,16 +99,21 @@ static int read_elf(struct tw_control *c, const struct tw_view *view, struct tw_
 int tw_control_read(const void *code, size_t size, struct tw_control *control, struct tw_error *err)
 {
     const struct tw_view view = {.data = code, .size = size, .file = "control code"};
+    struct tw_control_file file;
     *control = (struct tw_control){.opcode = TW_PACKET_START_CU, .kernel = TW_XDNA_KERNEL_SEQUENCE};
     if (size == 0)
         return TW_OK;
     if (code == NULL)
         return tw_fail(err, TW_E_ARGUMENT, "%zu bytes of control code are nowhere", size);
-    if (tw_control_elf_recognise(&view))
-        return read_elf(control, &view, err);
-    if (tw_hex_words_recognise(&view))
-        return read_text(control, &view, err);
-    return read_words(control, &view, err);
+    int result = tw_control_file_open(&view, &file, err);
+    if (result == 0) {
+        control->opcode = file.is_elf ? TW_PACKET_START_NPU : TW_PACKET_START_CU;
+        result = read_code(control, &file, err);
+    }
+    if (result == 0 && file.is_elf)
+        result = keep_places(control, &file.elf, err);
+    tw_control_file_close(&file);
+    return result;
 }
 
 void tw_control_free(struct tw_control *control)
@@ -163,11 +128,6 @@ void tw_control_fill(const struct tw_control *c, const uint64_t *addresses, unsi
     memcpy(to, c->bytes, c->size);
     for (size_t i = 0; i < c->n_places; i++) {
         const struct tw_control_place *p = &c->places[i];
-        unsigned char *low = to + p->offset + DESCRIPTOR_LOW, *high = to + p->offset + DESCRIPTOR_HIGH;
-        uint32_t rest = tw_load_u32(high) & ~(uint32_t)HIGH_MASK;
-        uint64_t address = tw_load_u32(low) | (uint64_t)(tw_load_u32(high) & HIGH_MASK) << 32;
-        address += addresses[p->buffer] + (uint64_t)p->addend + HOST_OFFSET;
-        tw_store_u32(low, (uint32_t)address);
-        tw_store_u32(high, rest | ((uint32_t)(address >> 32) & HIGH_MASK));
+        tw_control_elf_fill(to + p->offset, addresses[p->buffer], p->addend);
     }
 }

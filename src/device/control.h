@@ -9,11 +9,11 @@
 
 enum { TW_CONTROL_BUFFERS_MAX = 512 };
 
-/* An address that the host adds to what a shim DMA descriptor holds. */
+/* An address that the host adds to what a shim DMA descriptor holds (tw_control_elf_fill). */
 struct tw_control_place {
     uint32_t offset; /* of the descriptor's word 0 in the code */
     uint32_t buffer; /* its number among the job's buffers */
-    int64_t addend;
+    int32_t addend;
 };
 
 struct tw_control {

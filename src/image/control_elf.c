@@ -2,6 +2,7 @@
 
 #include "base/little_endian.h"
 #include "image/elf_format.h"
+#include "npu1/control_op.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -179,4 +180,15 @@ void tw_control_elf_patch(const struct tw_control_elf *elf, uint32_t i, struct t
         .scheme = tw_load_u32(rela + RELA_INFO) & 0xff,
         .addend = (int32_t)tw_load_u32(rela + RELA_ADDEND),
     };
+}
+
+void tw_control_elf_fill(unsigned char *descriptor, uint64_t address, int32_t addend)
+{
+    /* Word 1 of a shim descriptor: bits 31:2 of an address; the lower half of word 2: bits 47:32. */
+    enum { LOW = 4, HIGH = 8, HIGH_MASK = 0xffff };
+    const uint32_t high = tw_load_u32(descriptor + HIGH);
+    address += (uint64_t)(int64_t)addend + TW_CONTROL_HOST_OFFSET;
+    address += tw_load_u32(descriptor + LOW) | (uint64_t)(high & HIGH_MASK) << 32;
+    tw_store_u32(descriptor + LOW, (uint32_t)address);
+    tw_store_u32(descriptor + HIGH, (high & ~(uint32_t)HIGH_MASK) | (uint32_t)(address >> 32 & HIGH_MASK));
 }

@@ -20,7 +20,7 @@ struct tw_control_elf {
     struct tw_view patches, symbols, strings;
 };
 
-/* Add to what is at `offset` the address of an argument, `addend` and where the array sees the host's memory. */
+/* To the descriptor at `offset` the address of an argument is to be added: tw_control_elf_fill. */
 struct tw_control_elf_patch {
     uint32_t offset;   /* in the code: of the descriptor's word 0, and all its words are inside */
     uint32_t argument; /* counts all of the kernel's arguments: TW_CONTROL_ELF_FIRST_BUFFER is the first buffer */
@@ -36,5 +36,12 @@ int tw_control_elf_open(const struct tw_view *view, struct tw_control_elf *elf, 
 
 /* Patch number i < n_patches of an opened file. */
 void tw_control_elf_patch(const struct tw_control_elf *elf, uint32_t i, struct tw_control_elf_patch *patch);
+
+/*
+ * What the host does for a patch before such a program starts: adds the buffer's address as the driver gives it, the
+ * addend and TW_CONTROL_HOST_OFFSET to the address in a shim descriptor's words. The offset comes to every argument
+ * here, for the firmware adds none to control code that the host has filled in.
+ */
+void tw_control_elf_fill(unsigned char *descriptor, uint64_t address, int32_t addend);
 
 #endif

@@ -8,6 +8,12 @@
 #include "base/view.h"
 #include "npu1/dma.h"
 
+/* The array sees the host's memory so many bytes above its own addresses. */
+#define TW_CONTROL_HOST_OFFSET UINT64_C(0x80000000)
+/* To so many buffers of a kernel, the first ones, the firmware adds that itself when it patches; to others their addend
+ * must hold it. */
+enum { TW_CONTROL_OFFSET_ARGUMENTS = 5 };
+
 enum tw_control_op_kind {
     TW_CONTROL_OP_WRITE,       /* address, value */
     TW_CONTROL_OP_BLOCK_WRITE, /* address, words; is_patched: then the shim descriptor's address is set as by PATCH */

@@ -14,10 +14,6 @@ enum role { ROLE_A, ROLE_D, ROLE_C, ROLE_PASSING, ROLE_HEADER, ROLE_BLOCKS, ROLE
 /* Limits of a shim descriptor (AM025). */
 enum limit { BDS = 16, ITERATIONS = 64, ITERATION_STEP = 1 << 20, REPEATS = 256 /* of a task */ };
 
-/* The array sees the host's memory 2 GiB higher; for the first five buffers the firmware adds that itself. */
-#define HOST_OFFSET UINT64_C(0x80000000)
-enum { OFFSET_ARGUMENTS = 5 };
-
 void transfer_init(struct transfer *t, const struct tw_overlay_product *product)
 {
     *t = (struct transfer){.product = product};
@@ -247,8 +243,8 @@ static void put_bds(const struct shim *shim, const uint32_t *words, enum role en
         if (!is_used(&p->shape, role))
             continue;
         const struct tw_overlay_place place = place_of(p, shim->group, shim->column, role);
-        const struct tw_control_patch patch = {place.argument,
-                                               place.offset + (place.argument >= OFFSET_ARGUMENTS ? HOST_OFFSET : 0)};
+        const uint64_t above = place.argument >= TW_CONTROL_OFFSET_ARGUMENTS ? TW_CONTROL_HOST_OFFSET : 0;
+        const struct tw_control_patch patch = {place.argument, place.offset + above};
         tw_control_writer_patch(shim->w, at + 4, &patch);
         at += step;
     }
