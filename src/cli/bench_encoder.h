@@ -7,8 +7,11 @@
 
 #include "cli/speech.h"
 
-/* Parts of the encoder; LAYER comes again and again, CROSS once for each layer of the decoder. */
-enum tw_bench_part { TW_BENCH_START, TW_BENCH_LAYER, TW_BENCH_END, TW_BENCH_CROSS, TW_BENCH_PARTS };
+/*
+ * Parts of the encoder. The first layer differs from the others, which come again and again, in what it keeps of its
+ * scores; CROSS comes once for each layer of the decoder.
+ */
+enum tw_bench_part { TW_BENCH_START, TW_BENCH_FIRST, TW_BENCH_LAYER, TW_BENCH_END, TW_BENCH_CROSS, TW_BENCH_PARTS };
 
 /* All operations of one name in one layer. */
 struct tw_bench_line {

@@ -26,7 +26,7 @@ static double times(const struct tw_bench_report *r, enum tw_bench_part part)
 {
     const struct tw_whisper_sizes *s = &r->speech->model->sizes;
     if (part == TW_BENCH_LAYER)
-        return (double)s->n_audio_layer / r->bench->layers;
+        return r->bench->layers < 2 ? 0 : (double)(s->n_audio_layer - 1) / (r->bench->layers - 1);
     return part == TW_BENCH_CROSS ? (double)s->n_text_layer / r->bench->crosses : 1;
 }
 
@@ -62,8 +62,10 @@ static void print_part(const struct tw_bench_report *r, enum tw_bench_part part,
     const struct tw_bench *b = r->bench;
     if (part == TW_BENCH_START)
         fputs("before the layers\n", to);
+    else if (part == TW_BENCH_FIRST)
+        fprintf(to, "the first layer%s\n", r->speech->array != NULL ? ", whose scores stay f32" : "");
     else if (part == TW_BENCH_LAYER)
-        fprintf(to, "each of %d layers\n", (int)s->n_audio_layer);
+        fprintf(to, "each of the %d other layers\n", (int)s->n_audio_layer - 1);
     else if (part == TW_BENCH_END)
         fputs("after the layers\n", to);
     else
@@ -106,7 +108,7 @@ static void print_lines(const struct tw_bench_report *r, int on_array, FILE *to)
     int part = -1;
     for (size_t i = 0; i < r->bench->n_lines; i++) {
         const struct tw_bench_line *l = &r->bench->lines[i];
-        if (l->on_array != on_array || l->layer > 0)
+        if (l->on_array != on_array || l->layer > 1) /* like layer 1 */
             continue;
         if ((int)l->part != part)
             print_part(r, l->part, to);
@@ -128,8 +130,9 @@ static void print_head(const struct tw_bench_report *r, FILE *to)
             (int)s->n_text_layer);
     if (r->bench->layers < s->n_audio_layer)
         fprintf(to,
-                "%d of its %d layers was run, and counts %d times: products of the same sizes take the same cycles\n",
-                (int)r->bench->layers, (int)s->n_audio_layer, (int)(s->n_audio_layer / r->bench->layers));
+                "%d of its %d layers were run, and all but the first count %g times: products of the same sizes take "
+                "the same cycles\n",
+                (int)r->bench->layers, (int)s->n_audio_layer, times(r, TW_BENCH_LAYER));
     if (r->bench->crosses < s->n_text_layer)
         fprintf(to, "the caches of %d decoder layers were run, and count %d times\n", (int)r->bench->crosses,
                 (int)(s->n_text_layer / r->bench->crosses));
@@ -172,7 +175,7 @@ void tw_bench_print(const struct tw_bench_report *r, FILE *to)
 
 /* ---- JSON */
 
-static const char *const part_names[TW_BENCH_PARTS] = {"start", "layer", "end", "caches"};
+static const char *const part_names[TW_BENCH_PARTS] = {"start", "first layer", "layer", "end", "caches"};
 
 static json_t *json_line(const struct tw_bench_report *r, const struct tw_bench_line *l)
 {
