@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the library below a temporary folder, compiles the examples against it by pkg-config alone, and runs them.
+# Installs the library below a temporary folder, compiles the installed examples against it by pkg-config alone, and runs them.
 # Usage: test_installed.sh BUILD SOURCE COMPILER MAKE_COPY_PROGRAM [COMPILER_OPTION]...
 set -euo pipefail
 build=$1 source=$2 compiler=$3 maker=$4
@@ -12,11 +12,15 @@ config=$(find "$folder/usr" -name tilewright.pc)
 # The prefix of the file is the one that the build was configured with.
 flags=$(PKG_CONFIG_PATH=$(dirname "$config") pkg-config --define-variable=prefix="$folder/usr" --cflags --libs tilewright)
 libraries=$(dirname "$(dirname "$config")")
+examples=$folder/usr/share/doc/tilewright/examples
 
 cd "$folder"
+for example in "$source"/examples/*.c; do
+    cmp "$example" "$examples/$(basename "$example")"
+done
 # shellcheck disable=SC2086 # flags are several words
 for example in run_xclbin product; do
-    "$compiler" -std=c17 -Wall -Wextra -Werror "$@" -o $example "$source/examples/$example.c" $flags -Wl,-rpath,"$libraries"
+    "$compiler" -std=c17 -Wall -Wextra -Werror "$@" -o $example "$examples/$example.c" $flags -Wl,-rpath,"$libraries"
 done
 "$maker" "$folder"
 TILEWRIGHT_DEVICE=emu ./run_xclbin copy.xclbin copy.insts input.bin 1024 output.bin
