@@ -382,7 +382,7 @@ int tw_engine_run(struct tw_engine *engine, const struct tw_graph *g, struct tw_
 
 /*
  * Constants in that memory are gone or change now. Without it, an engine that has packed them would go on using what it
- * packed when other constants of the same size come to lie there.
+ * packed when other constants of the same size come to lie there. Harmless on NULL.
  */
 void tw_engine_forget(struct tw_engine *engine, const void *from, size_t bytes);
 
@@ -396,6 +396,7 @@ struct tw_engine_counts {
     uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
     uint64_t cycles, read_bytes, write_bytes; /* of the NPU, modelled by the emulator; 0 on silicon */
 };
+/* All 0 of the engine NULL; harmless when counts is NULL. */
 void tw_engine_counts(struct tw_engine *engine, struct tw_engine_counts *counts);
 
 /*

@@ -66,7 +66,7 @@ int tw_engine_run(struct tw_engine *engine, const struct tw_graph *g, struct tw_
 
 void tw_engine_forget(struct tw_engine *engine, const void *from, size_t bytes)
 {
-    if (engine->array == NULL)
+    if (engine == NULL || engine->array == NULL)
         return;
     pthread_mutex_lock(&engine->lock);
     tw_executor_forget(engine->array, from, bytes);
@@ -76,6 +76,11 @@ void tw_engine_forget(struct tw_engine *engine, const void *from, size_t bytes)
 void tw_engine_counts(struct tw_engine *engine, struct tw_engine_counts *counts)
 {
     struct tw_executor_counts c;
+    if (counts == NULL)
+        return;
+    *counts = (struct tw_engine_counts){0};
+    if (engine == NULL)
+        return;
     pthread_mutex_lock(&engine->lock);
     tw_runner_counts(engine->runner, &c);
     pthread_mutex_unlock(&engine->lock);

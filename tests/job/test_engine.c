@@ -435,6 +435,29 @@ static void wrong_engines(void **state)
     tw_device_close(device);
 }
 
+/* Where there is no engine, what can fail says so, and the rest does nothing. */
+static void no_engine(void **state)
+{
+    struct tw_engine *engine = engine_on_npu(NULL);
+    struct tw_graph *g = tw_graph_create();
+    const struct tw_engine_counts none = {0};
+    struct tw_error err = {0};
+    (void)state;
+    assert_int_equal(tw_engine_run(NULL, g, &err), TW_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "no engine"));
+    assert_int_equal(tw_engine_run(engine, NULL, &err), TW_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "no graph"));
+    tw_engine_forget(NULL, &err, sizeof err);
+    tw_engine_forget(engine, NULL, 0);
+    const struct tw_engine_counts counts = counts_of(NULL);
+    assert_memory_equal(&counts, &none, sizeof none);
+    tw_engine_counts(NULL, NULL);
+    tw_engine_counts(engine, NULL);
+    assert_int_equal(counts_of(engine).runs, 0);
+    tw_graph_destroy(g);
+    tw_engine_close(engine);
+}
+
 enum { EQUAL_ROWS = 20, EQUAL_COLUMNS = 24, EQUAL_DEPTH = 2000 };
 
 /* Equal terms are rounded the same way: a core's sum of many is further off than other sums, but not wrong. */
@@ -592,6 +615,7 @@ int main(void)
         cmocka_unit_test(wrong_products),
         cmocka_unit_test(columns_of_one_matrix),
         cmocka_unit_test(wrong_engines),
+        cmocka_unit_test(no_engine),
         cmocka_unit_test(equal_numbers_are_proved),
         cmocka_unit_test(the_processor_takes_over),
         cmocka_unit_test(a_network),
