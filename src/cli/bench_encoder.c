@@ -37,12 +37,14 @@ static void find_places(struct work *w)
     for (int32_t i = 0; i < w->graph->n_ops; i++) {
         const struct tw_op *op = &w->graph->ops[i];
         const struct tw_tensor *out = &w->graph->tensors[op->out];
-        if (op->kind == TW_OP_LAYER_NORM && strcmp(out->name, "attn norm") == 0)
-            at = (struct place){layers == 0 ? TW_BENCH_FIRST : TW_BENCH_LAYER, layers++};
-        else if (out->data == (unsigned char *)w->encoded)
+        if (op->kind == TW_OP_LAYER_NORM && strcmp(out->name, "attn norm") == 0) {
+            at = (struct place){layers == 0 ? TW_BENCH_FIRST : TW_BENCH_LAYER, layers};
+            layers++;
+        } else if (out->data == (unsigned char *)w->encoded) {
             at = (struct place){TW_BENCH_END, 0};
-        else if (at.part == TW_BENCH_END)
+        } else if (at.part == TW_BENCH_END) {
             at.part = TW_BENCH_CROSS;
+        }
         w->places[i] = at;
     }
 }
