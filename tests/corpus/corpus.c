@@ -100,3 +100,10 @@ void corpus_run(struct corpus *c, const char *file)
     corpus_run_control(c, file, &control);
     tw_emu_control_close(&control);
 }
+
+unsigned char *corpus_words(const struct tw_emu_control *control)
+{
+    unsigned char *words = control->memory != NULL ? control->memory : control->file.words;
+    assert_ptr_equal(words, control->code.data);
+    return words;
+}

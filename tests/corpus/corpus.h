@@ -44,6 +44,8 @@ void corpus_run(struct corpus *c, const char *file);
 /* The two halves of corpus_run; the caller closes the control code. */
 void corpus_open_control(const struct corpus *c, const char *file, struct tw_emu_control *control);
 void corpus_run_control(struct corpus *c, const char *name, const struct tw_emu_control *control);
+/* Control code that was hexadecimal text or an ELF file, to be changed before it runs. */
+unsigned char *corpus_words(const struct tw_emu_control *control);
 
 #define CORPUS_OPEN(c, file, kernel, ...)                                                                              \
     corpus_open(c, file, kernel, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)

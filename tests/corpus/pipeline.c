@@ -41,7 +41,7 @@ void pipeline_set(const struct pipeline *p, const uint32_t *values, size_t n)
 {
     enum { FIRST_OPERATION = 17 * 4, OPERATION = 3 * 4, VALUE = 2 * 4, WRITE = 2 };
     for (size_t i = 0; i < n; i++) {
-        unsigned char *write = p->control.memory + FIRST_OPERATION + OPERATION * i;
+        unsigned char *write = corpus_words(&p->control) + FIRST_OPERATION + OPERATION * i;
         assert_int_equal(tw_load_u32(write) >> 24, WRITE);
         tw_store_u32(write + VALUE, values[i]);
     }

@@ -29,7 +29,7 @@ static unsigned shorten(const struct tw_emu_control *control)
     while (tw_control_code_next(&code, &at, &op, NULL) == 1) {
         if (op.kind != TW_CONTROL_OP_BLOCK_WRITE || tw_load_u32(op.words.data) != PART_WORDS)
             continue;
-        tw_store_u32(control->memory + (op.words.data - control->memory), SHORT_WORDS);
+        tw_store_u32(corpus_words(control) + (op.words.data - control->code.data), SHORT_WORDS);
         n++;
     }
     return n;

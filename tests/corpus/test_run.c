@@ -254,7 +254,7 @@ enum { LINES = 720, LINE_WORDS = 1280, WORDS = LINES * LINE_WORDS };
 static void set_line_bytes(const struct tw_emu_control *control, uint32_t bytes)
 {
     enum { FIRST_OPERATION = 17 * 4, WRITE_TO_ROW_2 = 0x02000200, NUMBER_AT = 0x5408, AS_PUBLISHED = 2 };
-    unsigned char *write = control->memory + FIRST_OPERATION;
+    unsigned char *write = corpus_words(control) + FIRST_OPERATION;
     assert_int_equal(tw_load_u32(write), WRITE_TO_ROW_2);
     assert_int_equal(tw_load_u32(write + 4), NUMBER_AT);
     assert_int_equal(tw_load_u32(write + 8), AS_PUBLISHED);
