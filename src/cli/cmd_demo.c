@@ -86,7 +86,7 @@ static int listen(struct side *side, const char *input, struct tw_error *err)
         *err = h->err;
         return code;
     }
-    printf("%s: ", side->speech.device);
+    printf("%s: ", h->transcript.encoder_device);
     code = write_text(side, err);
     if (code == TW_OK)
         fputs(side->text[0] != '\0' ? side->text : "\n", stdout);
@@ -116,10 +116,21 @@ static int compare(const struct side *array, const struct side *cpu)
     return TW_EXIT_FAILED;
 }
 
+/* Texts that agree show nothing where the CPU did the array's work. */
+static int check_array(const struct side *side)
+{
+    const struct tw_encoder_counts *c = &side->hearing.transcript.counts;
+    if (c->fallbacks == 0 && c->products_on_array > 0)
+        return TW_EXIT_OK;
+    tw_note("the NPU did not do all of its part: %llu launches failed, and the CPU did what was in them",
+            (unsigned long long)c->fallbacks);
+    return TW_EXIT_FAILED;
+}
+
 static void print_array(const struct side *side)
 {
     const struct tw_encoder_counts *c = &side->hearing.transcript.counts;
-    printf("\n%llu launches with %llu products on the array, %llu of them failed; %llu operations on the CPU\n",
+    printf("\n%llu launches with %llu products on the array, %llu more failed; %llu operations on the CPU\n",
            (unsigned long long)c->launches, (unsigned long long)c->products_on_array, (unsigned long long)c->fallbacks,
            (unsigned long long)c->operations_on_host);
     if (c->cycles > 0)
@@ -130,8 +141,8 @@ static void print_array(const struct side *side)
 static void print_times(const struct side *side)
 {
     const struct tw_timings *ms = &side->hearing.transcript.timings_ms;
-    printf("  encoder on %s %9.2f %9.2f %9.2f %9.2f\n", side->speech.device, ms->mel / 1000, ms->encode / 1000,
-           ms->decode / 1000, side->hearing.seconds);
+    printf("  encoder on %s %9.2f %9.2f %9.2f %9.2f\n", side->hearing.transcript.encoder_device, ms->mel / 1000,
+           ms->encode / 1000, ms->decode / 1000, side->hearing.seconds);
 }
 
 static int run(const struct request *r, struct side *array, struct side *cpu, struct tw_error *err)
@@ -162,6 +173,8 @@ int tw_cmd_demo(int argc, char **argv)
     int exit_code = TW_EXIT_FAILED;
     if (run(&request, &array, &cpu, &err) == TW_OK) {
         exit_code = compare(&array, &cpu);
+        if (exit_code == TW_EXIT_OK)
+            exit_code = check_array(&array);
         print_array(&array);
         printf("seconds here          mel    encode    decode     total\n");
         print_times(&array);

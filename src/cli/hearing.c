@@ -57,13 +57,19 @@ static void begin(struct tw_hearing *h)
     h->seconds = tw_seconds() - began;
 }
 
+static int is_not_wanted(void *arg)
+{
+    struct tw_hearing *h = arg;
+    return atomic_load(&h->is_not_wanted);
+}
+
 static void *begin_ahead(void *arg)
 {
     struct tw_hearing *h = arg;
     begin(h);
     double read = tw_seconds();
     if (h->code == TW_OK)
-        h->code = tw_transcribe_ahead(h->listener->session, &h->err);
+        h->code = tw_transcribe_ahead(h->listener->session, is_not_wanted, h, &h->err);
     h->seconds += tw_seconds() - read;
     return NULL;
 }
@@ -100,6 +106,7 @@ int tw_hearing_finish(struct tw_hearing *h)
 
 void tw_hearing_release(struct tw_hearing *h)
 {
+    atomic_store(&h->is_not_wanted, 1);
     tw_hearing_wait(h);
     tw_transcript_release(&h->transcript);
     tw_mel_destroy(h->mel);

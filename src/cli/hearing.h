@@ -9,6 +9,7 @@
 #include "whisper/transcribe.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* What listens: an executor and work memory for one input at a time. */
 struct tw_listener {
@@ -35,8 +36,9 @@ struct tw_hearing {
     char warning[512]; /* of a damaged input; else "" */
     int code;          /* of what was done so far */
     struct tw_error err;
-    double seconds; /* spent on it */
-    int ahead;      /* on a thread */
+    double seconds;           /* spent on it */
+    int ahead;                /* on a thread, */
+    atomic_int is_not_wanted; /* which can stop */
     pthread_t thread;
 };
 
@@ -56,7 +58,7 @@ void tw_hearing_leave(struct tw_hearing *h);
 /* The rest. Returns h->code; its sentence is in h->err. */
 int tw_hearing_finish(struct tw_hearing *h);
 
-/* Waits, and frees all; of a zeroed one too. */
+/* Stops what is done ahead, waits for that, and frees all; of a zeroed one too. */
 void tw_hearing_release(struct tw_hearing *h);
 
 #endif

@@ -33,7 +33,7 @@ struct numbers {
     float *before;             /* x of the rows from `row` on */
     float *bias;               /* aligned; NULL: none */
     int64_t row;
-    atomic_llong wrong; /* one that is: rows from `row`, times n, and the column; -1: none */
+    atomic_llong wrong; /* the first that is: rows from `row`, times n, and the column; -1: none */
 };
 
 /* ---- operands ---- */
@@ -101,7 +101,7 @@ static int multiply(const struct numbers *w, int64_t rows, struct tw_error *err)
 
 /* ---- comparison ---- */
 
-enum { LINES = 4 };
+enum { LINES = 3 };
 
 /* A row: numbers of the result, before GELU, after it, and addends; bias for all rows. */
 struct row {
@@ -129,7 +129,9 @@ static struct found find(const struct numbers *w, const struct row *r, int64_t c
     const double addend = r->addend != NULL ? (double)r->addend[column] : 0;
     const double of_gelu = (double)w->c->gelu_error * ((before > 0 ? before : 0) - gelu);
     const double of_sum = ERRORS * TW_BOUND_ERROR * (fabs(gelu) + fabs(addend)) + TW_BOUND_TINY;
-    struct found f = {.is = (double)r->out[column], .should = gelu + addend};
+    struct found f = {.is = (double)r->out[column], .should = gelu + addend, .allowed = INFINITY};
+    if (!(fabs(gelu) + fabs(addend) < TW_BOUND_OVERFLOW))
+        return f;
     f.allowed = SLOPE * tolerance(w, r, column) + of_gelu + of_sum;
     if (w->c->out_type == TW_BF16)
         f.allowed += TW_BOUND_HALF_UNIT * (fabs(f.should) + f.allowed);
@@ -140,7 +142,7 @@ static struct found find(const struct numbers *w, const struct row *r, int64_t c
 static int is_near(const struct numbers *w, const struct row *r, int64_t column)
 {
     const float should = r->gelu[column] + (r->addend != NULL ? r->addend[column] : 0);
-    return fabsf(r->out[column] - should) <= w->rounding * fabsf(should);
+    return isfinite(should) && fabsf(r->out[column] - should) <= w->rounding * fabsf(should);
 }
 
 /* Nothing is proved by what is not finite, or so large that sums in fp32 may rightly be infinite. */
@@ -166,6 +168,14 @@ static struct row read_row(const struct numbers *w, int64_t i, float *lines)
     return r;
 }
 
+/* The same with any number of threads. */
+static void keep_first(atomic_llong *first, long long at)
+{
+    long long before = atomic_load(first);
+    while ((before < 0 || at < before) && !atomic_compare_exchange_weak(first, &before, at))
+        ;
+}
+
 static void compare_row(void *arg, size_t index, unsigned worker)
 {
     struct numbers *w = arg;
@@ -175,7 +185,7 @@ static void compare_row(void *arg, size_t index, unsigned worker)
             continue;
         const struct found f = find(w, &r, j);
         if (is_wrong(&f))
-            atomic_store(&w->wrong, (int64_t)index * w->c->n + j);
+            keep_first(&w->wrong, (int64_t)index * w->c->n + j);
     }
 }
 

@@ -36,7 +36,8 @@ struct run {
     int32_t language;     /* -1: to be detected */
     int32_t task[4];      /* the prompt's last tokens: start, language, task, no timestamps */
     int32_t n_task;
-    int is_ahead; /* encoding while another input is decoded, which is not to be told */
+    int (*stop)(void *arg); /* asked while a window is encoded; may be NULL */
+    void *stop_arg;
 };
 
 struct tw_whisper {
@@ -154,7 +155,7 @@ static int encode(struct run *r, int64_t seek, struct tw_error *err)
         w->encoder_cross = cross;
     }
     int code = read_window(r, seek, err);
-    tw_runner_ask(w->runner, r->is_ahead ? NULL : report, r);
+    tw_runner_ask(w->runner, r->stop, r->stop_arg);
     if (code == TW_OK)
         code = tw_runner_run(w->runner, w->encoder, err);
     if (code != TW_OK)
@@ -500,14 +501,14 @@ int tw_transcribe_begin(struct tw_whisper *session, struct tw_mel *mel, const st
     return code;
 }
 
-int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err)
+int tw_transcribe_ahead(struct tw_whisper *session, int (*stop)(void *arg), void *arg, struct tw_error *err)
 {
     struct run *r = &session->run;
     if (r->session == NULL)
         return tw_fail(err, TW_E_STATE, "no transcription has begun");
-    r->is_ahead = 1;
+    r->stop = stop;
+    r->stop_arg = arg;
     int code = too_short(r) ? TW_OK : encode(r, r->start, err);
-    r->is_ahead = 0;
     if (code != TW_OK)
         release_run(r);
     return code;
@@ -537,6 +538,8 @@ int tw_transcribe_finish(struct tw_whisper *session, struct tw_error *err)
     int code = TW_OK;
     if (r->session == NULL)
         return tw_fail(err, TW_E_STATE, "no transcription has begun");
+    r->stop = report;
+    r->stop_arg = r;
     if (too_short(r)) {
         name_language(r->transcript, r->language);
         r->transcript->language_probability = r->language < 0 ? 0 : 1;

@@ -70,12 +70,13 @@ int tw_transcribe(struct tw_whisper *session, struct tw_mel *mel, const struct t
 /*
  * The same in parts, which different threads may do one after another, so that one input is encoded while another
  * session decodes the one before it: begin checks the options; ahead, which may be left out, encodes the first window;
- * neither calls the callbacks. finish does all the rest. mel, transcript and what the options point to must live until
- * then. A failure of any part ends the transcription; so does destroying the session.
+ * neither calls the callbacks, but ahead asks `stop`, if it is not NULL, between launches, and ends with
+ * TW_E_CANCELLED when that is nonzero. finish does all the rest. mel, transcript and what the options point to must
+ * live until then. A failure of any part ends the transcription; so does destroying the session.
  */
 int tw_transcribe_begin(struct tw_whisper *session, struct tw_mel *mel, const struct tw_transcribe_options *options,
                         struct tw_transcript *transcript, struct tw_error *err);
-int tw_transcribe_ahead(struct tw_whisper *session, struct tw_error *err);
+int tw_transcribe_ahead(struct tw_whisper *session, int (*stop)(void *arg), void *arg, struct tw_error *err);
 int tw_transcribe_finish(struct tw_whisper *session, struct tw_error *err);
 
 #endif

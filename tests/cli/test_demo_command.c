@@ -53,10 +53,31 @@ static void both_texts(void **state)
     assert_true(size > 0 && strncmp(emu, cpu, size + 1) == 0);
     line_after(r.out, "\nMATCH\n");
     assert_int_equal(atoi(line_after(r.out, "MATCH\n\n")), 9);
-    line_after(r.out, "9 launches with 26 products on the array, 0 of them failed; ");
+    line_after(r.out, "9 launches with 26 products on the array, 0 more failed; ");
     line_after(r.out, "ms at 1.6 GHz\n");
     line_after(r.out, "encoder on emu");
     line_after(r.out, "encoder on cpu");
+    program_release(&r);
+}
+
+/* What the CPU does instead of the array is not shown as the array's. */
+static void array_that_fails(void **state)
+{
+    char model[2 * FOLDER_PATH], clip[1024];
+    const char *source = getenv("TILEWRIGHT_SOURCE");
+    put_model(*state, model);
+    snprintf(clip, sizeof clip, "%s/tests/data/jfk.wav", source == NULL ? "." : source);
+    assert_int_equal(setenv("TILEWRIGHT_EMU_FAULT", "token:1.0", 1), 0);
+    struct finished r = RUN(*state, "-m", model, clip);
+    assert_int_equal(unsetenv("TILEWRIGHT_EMU_FAULT"), 0);
+    if (strstr(r.err, "no NPU") == NULL) {
+        program_release(&r);
+        skip();
+    }
+    assert_int_equal(r.code, 1);
+    assert_null(strstr(r.out, "emu"));
+    line_after(r.out, "0 launches with 0 products on the array, 3 more failed; ");
+    line_after(r.err, "the NPU did not do all of its part: 3 launches failed");
     program_release(&r);
 }
 
@@ -82,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_texts, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(array_that_fails, folder_set_up, folder_tear_down),
         cmocka_unit_test_setup_teardown(refusals, folder_set_up, folder_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

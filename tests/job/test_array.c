@@ -337,6 +337,80 @@ static void test_several_arrays(void **state)
     rig_close(&rig[1]);
 }
 
+static int stop_at(void *arg)
+{
+    int *left = arg;
+    return (*left)-- <= 0;
+}
+
+/* A run that is stopped ends before its next step, with the array and without. */
+static void test_stop(void **state)
+{
+    struct rig rig;
+    struct net n;
+    struct tw_runner *alone;
+    struct tw_error err = {0};
+    int steps = 0;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    net_simple(&n, 7, 20, 40);
+    for (int code = TW_E_CANCELLED; code == TW_E_CANCELLED; steps++) {
+        const uint64_t before = rig_counts(&rig).launches;
+        int left = steps;
+        tw_runner_ask(rig.runner, stop_at, &left);
+        code = tw_runner_run(rig.runner, n.g, &err);
+        assert_true(code == TW_OK || code == TW_E_CANCELLED);
+        assert_true(steps > 0 || rig_counts(&rig).launches == before);
+    }
+    assert_true(steps > 2);
+    net_check(&n, rig.host);
+    tw_runner_ask(rig.runner, NULL, NULL);
+    net_again(&n, rig.runner, rig.host);
+    expect_clean(&rig);
+
+    int none = 0, one = 1;
+    assert_int_equal(tw_runner_create(NULL, rig.host, &alone, &err), 0);
+    tw_runner_ask(alone, stop_at, &none);
+    assert_int_equal(tw_runner_run(alone, n.g, &err), TW_E_CANCELLED);
+    tw_runner_ask(alone, stop_at, &one);
+    assert_int_equal(tw_runner_run(alone, n.g, &err), TW_OK);
+    tw_runner_destroy(alone);
+    net_free(&n);
+    rig_close(&rig);
+}
+
+/* Bytes that a run writes. */
+static uint64_t written(struct rig *rig, struct net *n)
+{
+    const uint64_t before = rig_counts(rig).write_bytes;
+    net_again(n, rig->runner, rig->host);
+    return rig_counts(rig).write_bytes - before;
+}
+
+/* Two graphs that differ in nothing else do not share a plan. */
+static void test_kept_scores(void **state)
+{
+    enum { HEADS = 3, WIDTH = 32 * HEADS, ROWS = 40 };
+    struct rig rig;
+    struct net n;
+    (void)state;
+    assert_int_equal(rig_open(&rig, NULL, NULL, MACHINE_PLAIN), 0);
+    net_begin(&n, 8);
+    n.in = net_bind(&n, TW_F32, 50, ROWS, 0);
+    const tw_id q = net_linear(&n, n.in, WIDTH, 0, 0), k = net_linear(&n, n.in, WIDTH, 0, 0);
+    const tw_id v = net_linear(&n, n.in, WIDTH, 0, 0), out = net_temp(&n, WIDTH, ROWS);
+    tw_graph_attention(n.g, out, q, k, v, HEADS, 0.2f, 0, 0);
+    net_end(&n, out);
+    const uint64_t rounded = written(&rig, &n);
+    assert_int_equal(written(&rig, &n), rounded);
+    for (int32_t i = 0; i < n.g->n_ops; i++)
+        n.g->ops[i].keep_scores = n.g->ops[i].kind == TW_OP_ATTENTION;
+    assert_true(written(&rig, &n) > rounded);
+    expect_clean(&rig);
+    net_free(&n);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_no_array),       cmocka_unit_test(test_again),       cmocka_unit_test(test_verified_once),
         cmocka_unit_test(test_small_budget),   cmocka_unit_test(test_many_graphs), cmocka_unit_test(test_forget),
         cmocka_unit_test(test_changing_bias),  cmocka_unit_test(test_watch),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_several_arrays),
+        cmocka_unit_test(test_several_arrays), cmocka_unit_test(test_stop),        cmocka_unit_test(test_kept_scores),
     };
     return cmocka_run_group_tests_name("array", tests, NULL, NULL);
 }

@@ -79,6 +79,33 @@ static void test_flipped_bit(void **state)
     assert_true(mismatches >= 2);
 }
 
+/* All matrices of a batch are proved, not only the first. */
+static void test_flipped_bit_of_a_batch(void **state)
+{
+    enum { MATRICES = 4, ROWS = 64, COLUMNS = 32, TRIES = 24 };
+    uint64_t mismatches = 0;
+    (void)state;
+    for (int seed = 0; seed < TRIES; seed++) {
+        char fault[64];
+        struct rig rig;
+        struct net n;
+        snprintf(fault, sizeof fault, "bit:%d:seed=%d", MATRICES * ROWS * ROWS / TRIES * seed + 1, seed);
+        assert_int_equal(rig_open(&rig, fault, &verify_all, MACHINE_PLAIN), 0);
+        net_begin(&n, 5);
+        n.in = net_bind(&n, TW_F32, COLUMNS, MATRICES * ROWS, 0);
+        const tw_id out = net_temp(&n, ROWS, MATRICES * ROWS);
+        const tw_id a = tw_graph_view(n.g, n.in, COLUMNS, ROWS, MATRICES, 0, 4 * COLUMNS, 4 * COLUMNS * ROWS);
+        const tw_id c = tw_graph_view(n.g, out, ROWS, ROWS, MATRICES, 0, 4 * ROWS, 4 * ROWS * ROWS);
+        tw_graph_product(n.g, c, a, a, TW_NONE, (struct tw_product_options){0});
+        net_end(&n, out);
+        run(&rig, &n);
+        mismatches += rig_counts(&rig).mismatches;
+        net_free(&n);
+        rig_close(&rig);
+    }
+    assert_true(mismatches >= TRIES / 3);
+}
+
 static void test_refused_context(void **state)
 {
     struct rig rig;
@@ -311,13 +338,13 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_token),     cmocka_unit_test(test_hanging_core),
-        cmocka_unit_test(test_flipped_bit),    cmocka_unit_test(test_refused_context),
-        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_nothing_stays_held),
-        cmocka_unit_test(test_always_hanging), cmocka_unit_test(test_lost_after_hang),
-        cmocka_unit_test(test_removed),        cmocka_unit_test(test_new_context),
-        cmocka_unit_test(test_now_and_then),   cmocka_unit_test(test_refused_launches),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lost_token),         cmocka_unit_test(test_hanging_core),
+        cmocka_unit_test(test_flipped_bit),        cmocka_unit_test(test_flipped_bit_of_a_batch),
+        cmocka_unit_test(test_refused_context),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_nothing_stays_held), cmocka_unit_test(test_always_hanging),
+        cmocka_unit_test(test_lost_after_hang),    cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_new_context),        cmocka_unit_test(test_now_and_then),
+        cmocka_unit_test(test_refused_launches),   cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests_name("array_faults", tests, NULL, NULL);
 }

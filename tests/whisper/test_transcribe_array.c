@@ -159,10 +159,23 @@ static void two_at_once(void **state)
     }
 }
 
+static int stop_at(void *arg, double done)
+{
+    int *left = arg;
+    (void)done;
+    return (*left)-- <= 0;
+}
+
+static int stop_ahead(void *arg)
+{
+    int *left = arg;
+    return (*left)-- <= 0;
+}
+
 static void *encode_ahead(void *arg)
 {
     struct tw_error err = {0};
-    must(tw_transcribe_ahead(arg, &err), &err);
+    must(tw_transcribe_ahead(arg, NULL, NULL, &err), &err);
     return NULL;
 }
 
@@ -177,7 +190,16 @@ static void in_parts(void **state)
     struct tw_whisper *session = new_session(p, p->rig.host);
     struct tw_mel *given_up = listen(p, 0), *mel = listen(p, 1);
     must(tw_transcribe_begin(session, given_up, &o, &t, &err), &err);
-    must(tw_transcribe_ahead(session, &err), &err);
+    must(tw_transcribe_ahead(session, NULL, NULL, &err), &err);
+    tw_transcript_release(&t);
+    int left = 2, progress = 0;
+    o.progress = stop_at;
+    o.arg = &progress; /* not asked ahead */
+    must(tw_transcribe_begin(session, given_up, &o, &t, &err), &err);
+    assert_int_equal(tw_transcribe_ahead(session, stop_ahead, &left, &err), TW_E_CANCELLED);
+    assert_true(left < 0 && progress == 0);
+    assert_int_equal(tw_transcribe_finish(session, &err), TW_E_STATE);
+    o.progress = NULL;
     tw_transcript_release(&t);
     must(tw_transcribe_begin(session, mel, &o, &t, &err), &err);
     assert_int_equal(pthread_create(&thread, NULL, encode_ahead, session), 0);
@@ -190,13 +212,6 @@ static void in_parts(void **state)
     tw_whisper_destroy(session);
     tw_mel_destroy(mel);
     tw_mel_destroy(given_up);
-}
-
-static int stop_at(void *arg, double done)
-{
-    int *left = arg;
-    (void)done;
-    return (*left)-- <= 0;
 }
 
 /* Whenever it is asked to stop, it does so before the next launch; the session is as good as new then. */
@@ -255,7 +270,7 @@ static void wrong_order(void **state)
     struct tw_transcript t;
     struct tw_whisper *session = new_session(p, p->rig.host);
     struct tw_mel *mel = listen(p, 0);
-    assert_int_equal(tw_transcribe_ahead(session, &err), TW_E_STATE);
+    assert_int_equal(tw_transcribe_ahead(session, NULL, NULL, &err), TW_E_STATE);
     assert_int_equal(tw_transcribe_finish(session, &err), TW_E_STATE);
     o.audio_ctx = 33;
     assert_int_equal(tw_transcribe_begin(session, mel, &o, &t, &err), TW_E_ARGUMENT);
