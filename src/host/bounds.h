@@ -11,6 +11,9 @@
  * rounded the same way, each by up to 2^-24 of the sum so far, which is at most c(i,j) then, or half of that over all
  * terms: H = 2^-24 * k (the other half for the sums of 8 terms, which are rounded too), and 2^-8 more when C is bf16
  * (half a unit in its last place).
+ *
+ * Terms that are rounded the same way and then cancel each other can be off by more: by 2^-24 k of the sums so far,
+ * which c(i,j) says nothing of.
  */
 #ifndef TW_HOST_BOUNDS_H
 #define TW_HOST_BOUNDS_H

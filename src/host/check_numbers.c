@@ -2,7 +2,7 @@
  * How much a number may be off
  *
  * The sum of |a(i,k) b(k,j)| is at most |a_i| |b_j|, by Cauchy and Schwarz, and so is each sum so far, to whose last
- * place each of k terms is rounded (bounds.h): x, the number before GELU, is off by at most 2^-24 k of that, whatever
+ * place each of k terms is rounded (bounds.h): x, the number before GELU if there is any, is off by at most 2^-24 k of that, whatever
  * the numbers. What is left, our own sums in fp32 among it, is below ERRORS times E. GELU is nowhere steeper than
  * SLOPE. Beside that stand the array's own error in GELU, and the rounding of the last sum.
  */
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERRORS 8.0
+#define ERRORS 2.0
 #define SLOPE 1.25          /* 1.13, and some room */
 #define ROOM_BYTES 16000000 /* for numbers before GELU: rows are taken in parts, */
 enum { LEAST_ROWS = 96 };   /* but not in small ones, since each part packs B anew */
@@ -27,6 +27,7 @@ struct numbers {
     struct tw_host *host;
     const struct tw_checksum *c;
     double of_size, root_k;    /* what x may be off by, of its size; the root of k */
+    double gelu_error;         /* 0 without GELU */
     float rounding;            /* of the last sum, of its size */
     uint16_t *a, *b;           /* as bf16, densely packed */
     double *a_norms, *b_norms; /* of rows of A, of columns of B: at first the squares */
@@ -127,7 +128,7 @@ static struct found find(const struct numbers *w, const struct row *r, int64_t c
 {
     const double before = (double)r->before[column], gelu = (double)r->gelu[column];
     const double addend = r->addend != NULL ? (double)r->addend[column] : 0;
-    const double of_gelu = (double)w->c->gelu_error * ((before > 0 ? before : 0) - gelu);
+    const double of_gelu = w->gelu_error * ((before > 0 ? before : 0) - gelu);
     const double of_sum = ERRORS * TW_BOUND_ERROR * (fabs(gelu) + fabs(addend)) + TW_BOUND_TINY;
     struct found f = {.is = (double)r->out[column], .should = gelu + addend, .allowed = INFINITY};
     if (!(fabs(gelu) + fabs(addend) < TW_BOUND_OVERFLOW))
@@ -142,7 +143,7 @@ static struct found find(const struct numbers *w, const struct row *r, int64_t c
 static int is_near(const struct numbers *w, const struct row *r, int64_t column)
 {
     const float should = r->gelu[column] + (r->addend != NULL ? r->addend[column] : 0);
-    return isfinite(should) && fabsf(r->out[column] - should) <= w->rounding * fabsf(should);
+    return fabsf(r->out[column] - should) <= w->rounding * fabsf(should);
 }
 
 /* Nothing is proved by what is not finite, or so large that sums in fp32 may rightly be infinite. */
@@ -159,7 +160,10 @@ static struct row read_row(const struct numbers *w, int64_t i, float *lines)
     const size_t at = (size_t)(w->row + i);
     struct row r = {.out = lines, .before = w->before + i * c->n, .gelu = lines + c->n, .bias = w->bias};
     k->widen(c->out_type, (const unsigned char *)c->out + at * c->out_stride, lines, c->n);
-    k->gelu(r.before, lines + c->n, c->n);
+    if (c->gelu)
+        k->gelu(r.before, lines + c->n, c->n);
+    else
+        r.gelu = r.before;
     if (c->addend != NULL) {
         k->widen(TW_F32, (const unsigned char *)c->addend + at * c->addend_stride, lines + 2 * c->n, c->n);
         r.addend = lines + 2 * c->n;
@@ -203,10 +207,10 @@ static int compare(struct numbers *w, int64_t rows, struct tw_error *err)
     const struct row r = read_row(w, row, tw_own(w->host, 0));
     const struct found f = find(w, &r, column);
     return tw_fail(err, TW_E_CHECKSUM,
-                   "a product of %lld x %lld x %lld with GELU is wrong in row %lld and column %lld: it is off by %.3g, "
+                   "a product of %lld x %lld x %lld is wrong in row %lld and column %lld: it is off by %.3g, "
                    "and rounding explains %.3g",
                    (long long)w->c->m, (long long)w->c->k, (long long)w->c->n, (long long)(w->row + row),
-                   (long long)column, fabs(f.is - f.should), f.allowed);
+                   (long long)column, isfinite(f.is) ? fabs(f.is - f.should) : (double)INFINITY, f.allowed);
 }
 
 /* ---- the whole ---- */
@@ -244,6 +248,7 @@ int tw_check_numbers(struct tw_host *h, const struct tw_checksum *c, struct tw_e
                         .c = c,
                         .of_size = ERRORS * TW_BOUND_ERROR + TW_BOUND_OF_EACH_TERM * (double)k,
                         .root_k = sqrt((double)k),
+                        .gelu_error = c->gelu ? (double)c->gelu_error : 0,
                         .rounding = c->out_type == TW_BF16 ? TW_BOUND_HALF_UNIT : TW_BOUND_ERROR,
                         .a = tw_alloc(m * k * sizeof *w.a),
                         .b = tw_alloc(n * k * sizeof *w.b),

@@ -33,13 +33,13 @@ struct tw_checksum {
 };
 
 /*
- * TW_OK when C is right as far as its sums tell: what rounds as the array does always is, and any one number that is
- * off by more than the tolerance of its row or column never is (checksum.c says how large that is; with GELU
- * check_numbers.c, for each number apart). A and B count as
- * rounded to bf16, as the array takes them. TW_E_CHECKSUM says in which row or column C is off and by how much; a
- * number of C that is not finite is wrong too, unless the operands of its row or column are not finite themselves, in
- * which case that row or column proves nothing. TW_E_ARGUMENT, TW_E_SHAPE: such a product cannot be checked;
- * TW_E_MEMORY. Like all else that an executor does, one at a time.
+ * TW_OK when C is right as far as its sums tell: what rounds as the array does always is,
+ * and any one number that is off by more than the tolerance of its row or column never is (checksum.c says how large
+ * that is; with GELU check_numbers.c, for each number apart). A and B count as rounded to bf16, as the array takes
+ * them. TW_E_CHECKSUM says in which row or column C is off and by how much; a number of C that is not finite is wrong
+ * too, unless the operands of its row or column are not finite themselves, in which case that row or column proves
+ * nothing. TW_E_ARGUMENT, TW_E_SHAPE: such a product cannot be checked; TW_E_MEMORY. Like all else that an executor
+ * does, one at a time.
  */
 int tw_host_check_product(struct tw_host *host, const struct tw_checksum *c, struct tw_error *err);
 

@@ -326,6 +326,19 @@ static double tolerance(const struct product *p, int64_t row, int64_t column, in
     return t * (0x1p-20 * (sqrt(all * own) + sqrt(bias) + sqrt(rest)) + of_c * sqrt(out)) * (1 + 1.0 / 16);
 }
 
+/* What a number may be off by, worked out from the comment in check_numbers.c. */
+static double number_tolerance(const struct product *p, int64_t i, int64_t j)
+{
+    double a = 0, b = 0, all = p->magnitude[i * p->c.n + j], should = fabs((double)get(p, i, j));
+    for (int64_t k = 0; k < p->c.k; k++) {
+        a += p->a[i * p->c.k + k] * p->a[i * p->c.k + k];
+        b += p->b[j * p->c.k + k] * p->b[j * p->c.k + k];
+    }
+    double allowed = 2 * 0x1p-20 * (1.25 * sqrt(a * b) + 3 * all) + (p->c.gelu ? 0.17 * 0x1p-7 : 0) +
+                     0x1p-24 * (double)p->c.k * 1.25 * sqrt(a * b);
+    return allowed + (p->c.out_type == TW_BF16 ? 0x1p-8 * (should + allowed) : 0);
+}
+
 /* Single bits of random numbers: whatever changes a number by more than the tolerance is found. */
 static void flipped_bits_are_found(void **state)
 {
@@ -343,6 +356,7 @@ static void flipped_bits_are_found(void **state)
             *byte ^= (unsigned char)(1 << bit % 8);
             double change = fabs((double)get(&p, row, column) - (double)before);
             double allowed = fmin(tolerance(&p, row, column, 0), tolerance(&p, row, column, 1));
+            allowed = fmax(allowed, number_tolerance(&p, row, column)); /* which decides in the end */
             /* Rounding to bf16 is as large as it may be, so that there it may hide once as much. */
             int must = !(change <= (p.c.out_type == TW_F32 ? 1.1 : 2) * allowed);
             int is_found = !is_right(&p);
@@ -570,7 +584,7 @@ static void right_gelu_passes(void **state)
 }
 
 /* Terms that are all rounded the same way, and that cancel each other in the end or not. */
-static void check_cancelling(struct tw_random *r, int64_t k, int cancel)
+static void check_cancelling(struct tw_random *r, int64_t k, int cancel, int gelu)
 {
     struct product p = {0};
     float *a = positive(r, ONE_SIGN_ROWS * k, 0.3, 0.3), *b = positive(r, ONE_SIGN_COLUMNS * k, 0.7, 0.7);
@@ -578,13 +592,15 @@ static void check_cancelling(struct tw_random *r, int64_t k, int cancel)
     for (int64_t i = 0; i < ONE_SIGN_COLUMNS * k; i++)
         b[i] *= cancel && i % k >= k / 2 ? -1.0F : 1.0F;
     for (int64_t i = 0; i < ONE_SIGN_ROWS; i++)
-        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++)
-            out[i * ONE_SIGN_COLUMNS + j] = (float)true_gelu((double)core_sum(a + i * k, b + j * k, k));
+        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++) {
+            const float sum = core_sum(a + i * k, b + j * k, k);
+            out[i * ONE_SIGN_COLUMNS + j] = gelu ? (float)true_gelu((double)sum) : sum;
+        }
     p.c = (struct tw_checksum){.a = a,
                                .a_stride = (size_t)k * sizeof *a,
                                .b = b,
                                .b_stride = (size_t)k * sizeof *b,
-                               .gelu = 1,
+                               .gelu = gelu,
                                .gelu_error = 0x1p-7F,
                                .out = out,
                                .out_stride = ONE_SIGN_COLUMNS * sizeof *out,
@@ -592,34 +608,20 @@ static void check_cancelling(struct tw_random *r, int64_t k, int cancel)
                                .k = k,
                                .n = ONE_SIGN_COLUMNS};
     must_be_right(&p);
-    out[7 * ONE_SIGN_COLUMNS + 5] += 0.01F + 0.0005F * (float)k;
+    out[7 * ONE_SIGN_COLUMNS + 5] += (gelu ? 1.0F : 6.0F) * (0.01F + 0.0005F * (float)k);
     must_be_wrong(&p, "row 7 and column 5");
     free(a);
     free(b);
 }
 
-static void gelu_of_cancelling_sums(void **state)
+static void cancelling_sums(void **state)
 {
     static const int64_t depths[] = {2, 100, 500, 1000, 2000, 4200};
     struct tw_random r = {74};
     (void)state;
-    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
-        check_cancelling(&r, depths[i], 0);
-        check_cancelling(&r, depths[i], 1);
-    }
-}
-
-/* What a number may be off by, worked out from the comment in check_numbers.c. */
-static double gelu_tolerance(const struct product *p, int64_t i, int64_t j)
-{
-    double a = 0, b = 0, all = p->magnitude[i * p->c.n + j], should = fabs((double)get(p, i, j));
-    for (int64_t k = 0; k < p->c.k; k++) {
-        a += p->a[i * p->c.k + k] * p->a[i * p->c.k + k];
-        b += p->b[j * p->c.k + k] * p->b[j * p->c.k + k];
-    }
-    double allowed =
-        8 * 0x1p-20 * (1.25 * sqrt(a * b) + 3 * all) + 0.17 * 0x1p-7 + 0x1p-24 * (double)p->c.k * 1.25 * sqrt(a * b);
-    return allowed + (p->c.out_type == TW_BF16 ? 0x1p-8 * (should + allowed) : 0);
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
+        for (int way = 0; way < 4; way++)
+            check_cancelling(&r, depths[i], way & 1, way & 2);
 }
 
 static void flipped_bits_of_gelu_are_found(void **state)
@@ -634,7 +636,7 @@ static void flipped_bits_of_gelu_are_found(void **state)
             int64_t row = draw(&p, 0, p.c.m - 1), column = draw(&p, 0, p.c.n - 1);
             int bit = (int)draw(&p, 0, p.c.out_type == TW_F32 ? 31 : 15);
             unsigned char *byte = at(&p, row, column) + bit / 8;
-            double before = (double)get(&p, row, column), allowed = gelu_tolerance(&p, row, column);
+            double before = (double)get(&p, row, column), allowed = number_tolerance(&p, row, column);
             *byte ^= (unsigned char)(1 << bit % 8);
             double change = fabs((double)get(&p, row, column) - before);
             if (!(change <= 2 * allowed) && is_right(&p))
@@ -664,6 +666,67 @@ static void gelu_wrong_in_every_way(void **state)
     must_be_right(&p);
     p.c.gelu = 1;
     assert_false(is_right(&p));
+    unmake(&p);
+}
+
+/* One product of 1 x 1 with GELU: a and b, bias, addend, and what came out. */
+static int one_number(float a, float b, float bias, float addend, float out)
+{
+    struct product p = {.c = {.a = &a,
+                              .a_stride = sizeof a,
+                              .b = &b,
+                              .b_stride = sizeof b,
+                              .bias = &bias,
+                              .addend = &addend,
+                              .addend_stride = sizeof addend,
+                              .gelu = 1,
+                              .gelu_error = 0x1p-7F,
+                              .out = &out,
+                              .out_stride = sizeof out,
+                              .m = 1,
+                              .k = 1,
+                              .n = 1}};
+    return is_right(&p);
+}
+
+/* The largest and the smallest numbers, a bias that is larger than the product, and how sharp all that is. */
+static void single_numbers_with_gelu(void **state)
+{
+    (void)state;
+    assert_true(one_number(2, 3, 0, 1, 7));
+    assert_false(one_number(2, 3, 0, 1, 7.0005F));
+    assert_true(one_number(1, 1, 1000, 0, 1001.004F)); /* 2^-18 of the bias */
+    assert_false(one_number(1, 1, 1000, 0, 1001.04F));
+    assert_false(one_number(1, 1, 0, 0, 0.80F)); /* 0.8413 */
+    assert_true(one_number(1, 1, 0, 0, 0.8405F));
+    assert_true(one_number(0x1p-70F, 0x1p-70F, 0, 0, 0));
+    assert_false(one_number(0x1p-50F, 0x1p-50F, 0, 0, 0x1p-50F));
+    assert_true(one_number(0x1p100F, 0x1p100F, 0, 0, INFINITY));
+    assert_true(one_number(0x1p100F, 0x1p100F, 0, 0, NAN));
+    assert_true(one_number(1, 1, 0, FLT_MAX, INFINITY)); /* as bf16 rounds it, too */
+    assert_true(one_number(0x1p63F, 0x1p63F, 0, 0, INFINITY));
+    assert_true(one_number(0x1p62F, 0x1p62F, 0, 0, 0x1p124F));
+    assert_false(one_number(0x1p62F, 0x1p62F, 0, 0, 0x1p123F));
+    assert_false(one_number(0x1p62F, 0x1p62F, 0, 0, INFINITY));
+    assert_true(one_number(1, 1, INFINITY, 0, 5));
+    assert_true(one_number(1, 1, 0, INFINITY, 5));
+    assert_true(one_number(1, 1, NAN, 0, 5));
+}
+
+/* Rows of the second part have norms of their own: the first part's rows are zeros. */
+static void parts_of_gelu(void **state)
+{
+    enum { M = 100, K = 8, N = 45000, FIRST_PART = 96 };
+    (void)state;
+    struct product p = {.random = {75}};
+    make(&p, M, K, N, TW_BF16, TW_BF16, 0, TW_F32, 0);
+    unsigned char *a = p.memory[0] + ((const unsigned char *)p.c.a - p.memory[0]);
+    for (int64_t i = 0; i < FIRST_PART; i++)
+        memset(a + (size_t)i * p.c.a_stride, 0, 2 * K);
+    memset(p.exact, 0, sizeof *p.exact * FIRST_PART * N);
+    memset(p.magnitude, 0, sizeof *p.magnitude * FIRST_PART * N);
+    fill_gelu(&p, 1);
+    must_be_right(&p);
     unmake(&p);
 }
 
@@ -735,7 +798,9 @@ int main(void)
         cmocka_unit_test(operands_that_are_not_finite),
         cmocka_unit_test(the_largest_and_smallest_numbers),
         cmocka_unit_test(right_gelu_passes),
-        cmocka_unit_test(gelu_of_cancelling_sums),
+        cmocka_unit_test(single_numbers_with_gelu),
+        cmocka_unit_test(parts_of_gelu),
+        cmocka_unit_test(cancelling_sums),
         cmocka_unit_test(flipped_bits_of_gelu_are_found),
         cmocka_unit_test(gelu_wrong_in_every_way),
         cmocka_unit_test(gelu_of_what_is_not_finite),

@@ -77,6 +77,25 @@ static void steps_of_base(void **state)
     tw_graph_destroy(g);
 }
 
+/* Scores of the first layer are in f32, those of the others in bf16. */
+static void first_scores(void **state)
+{
+    (void)state;
+    struct tw_graph *g = fake_whisper_graph(&fake_whispers[1], 1500);
+    struct tw_plan *plan = plan_of(g, 0);
+    int layers = 0;
+    for (int32_t i = 0; i < plan->graph->n_ops; i++) {
+        const struct tw_op *op = &plan->graph->ops[i];
+        if (op->kind != TW_OP_SOFTMAX)
+            continue;
+        assert_int_equal(plan->graph->tensors[op->in[0]].type, layers == 0 ? TW_F32 : TW_BF16);
+        layers++;
+    }
+    assert_int_equal(layers, 6);
+    tw_plan_free(plan);
+    tw_graph_destroy(g);
+}
+
 /* ---- All sizes */
 
 static void check_encoder(const struct fake_whisper *size, int32_t ctx)
@@ -123,10 +142,8 @@ static void launches_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_of_base),
-        cmocka_unit_test(full_context),
-        cmocka_unit_test(any_context),
-        cmocka_unit_test(launches_apart),
+        cmocka_unit_test(steps_of_base), cmocka_unit_test(first_scores),   cmocka_unit_test(full_context),
+        cmocka_unit_test(any_context),   cmocka_unit_test(launches_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
