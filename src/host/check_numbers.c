@@ -2,9 +2,9 @@
  * How much a number may be off
  *
  * The sum of |a(i,k) b(k,j)| is at most |a_i| |b_j|, by Cauchy and Schwarz, and so is each sum so far, to whose last
- * place each of k terms is rounded (bounds.h): x, the number before GELU if there is any, is off by at most 2^-24 k of that, whatever
- * the numbers. What is left, our own sums in fp32 among it, is below ERRORS times E. GELU is nowhere steeper than
- * SLOPE. Beside that stand the array's own error in GELU, and the rounding of the last sum.
+ * place each of k terms is rounded (bounds.h): x, the number before GELU if there is any, is off by at most 2^-24 k of
+ * that, whatever the numbers. What is left, our own sums in fp32 among it, is below ERRORS times E. GELU is nowhere
+ * steeper than SLOPE. Beside that stand the array's own error in GELU, and the rounding of the last sum.
  */
 #include "host/check_numbers.h"
 
@@ -19,9 +19,9 @@
 #include <string.h>
 
 #define ERRORS 2.0
-#define SLOPE 1.25          /* 1.13, and some room */
-#define ROOM_BYTES 16000000 /* for numbers before GELU: rows are taken in parts, */
-enum { LEAST_ROWS = 96 };   /* but not in small ones, since each part packs B anew */
+#define SLOPE 1.25         /* 1.13, and some room */
+#define ROOM_BYTES 8000000 /* for numbers before GELU: rows are taken in parts, */
+enum { LEAST_ROWS = 96 };  /* but not in small ones, since each part packs B anew */
 
 struct numbers {
     struct tw_host *host;
