@@ -82,7 +82,7 @@ static void test_flipped_bit(void **state)
 /* All matrices of a batch are proved, not only the first. */
 static void test_flipped_bit_of_a_batch(void **state)
 {
-    enum { MATRICES = 4, ROWS = 64, COLUMNS = 32, TRIES = 12 };
+    enum { MATRICES = 4, ROWS = 64, COLUMNS = 32, TRIES = 8 };
     uint64_t mismatches = 0;
     (void)state;
     for (int seed = 0; seed < TRIES; seed++) {
