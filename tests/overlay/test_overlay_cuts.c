@@ -121,6 +121,19 @@ static void compare_cuts(struct bench *b, uint64_t seed, const struct size *size
     free(right);
 }
 
+/* How the emulator's threads work together does not depend on flags and orders: under their sanitizer each comes once.
+ */
+static int is_tried(unsigned flags, unsigned order)
+{
+#if defined(__SANITIZE_THREAD__)
+    return flags == order;
+#else
+    (void)flags;
+    (void)order;
+    return 1;
+#endif
+}
+
 /* All flags with all orders of B. */
 static void any_cut(void **state)
 {
@@ -128,8 +141,9 @@ static void any_cut(void **state)
     const unsigned flags[] = {0, TW_JOB_ADD_BIAS | TW_JOB_GELU | TW_JOB_BF16, TW_JOB_ADDEND | TW_JOB_ADD_BIAS};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned order = TW_OVERLAY_PACKED; order <= TW_OVERLAY_BY_COLUMNS; order++)
-            compare_cuts(*state, 100 + i, is_long() ? &large : &small,
-                         (struct multiply_options){.flags = flags[i], .order = (enum tw_overlay_order)order});
+            if (is_tried(i, order))
+                compare_cuts(*state, 100 + i, is_long() ? &large : &small,
+                             (struct multiply_options){.flags = flags[i], .order = (enum tw_overlay_order)order});
 }
 
 /* B stays in the memory tiles, stays in part, or passes. */
