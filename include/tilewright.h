@@ -348,7 +348,8 @@ int tw_graph_finish(struct tw_graph *g, struct tw_error *err);
  */
 struct tw_engine;
 
-/* Which products of the NPU are proved by checksums, which takes the processor little time. */
+/* Which products of the NPU are proved: by checksums, which takes the processor little time, and with GELU by computing
+ * them again there. */
 enum tw_verify {
     TW_VERIFY_FIRST, /* those of the first run */
     TW_VERIFY_ALL,
@@ -393,7 +394,7 @@ struct tw_engine_counts {
     uint64_t products_on_npu;                 /* matrices */
     uint64_t products_on_host;                /* operations */
     uint64_t fallbacks;                       /* launches, or graphs, that failed and were left to the processor */
-    uint64_t mismatches;                      /* of these, launches with a result that a checksum found wrong */
+    uint64_t mismatches;                      /* of these, launches with a result that a proof found wrong */
     uint64_t cycles, read_bytes, write_bytes; /* of the NPU, modelled by the emulator; 0 on silicon */
 };
 /* All 0 of the engine NULL; harmless when counts is NULL. */

@@ -2,7 +2,6 @@
 
 #include "base/half.h"
 #include "base/little_endian.h"
-#include "kernels/job_program.h"
 #include "overlay/image.h"
 #include "overlay/launch.h"
 #include "overlay/pack.h"
@@ -107,26 +106,13 @@ static int make_code(struct tw_sample_product *s, struct tw_error *err)
     return code;
 }
 
-static int make_xclbin(struct tw_sample_product *s, struct tw_error *err)
-{
-    struct tw_job_program *job = NULL;
-    int code = tw_job_program_make(&job, err);
-    if (code < 0)
-        return code;
-    const struct tw_overlay_piece piece = {0, {.data = job->bytes, .size = job->size, .file = "job program"}};
-    const struct tw_overlay_program program = {&piece, 1};
-    code = tw_overlay_xclbin(&program, &s->xclbin.data, &s->xclbin.size, err);
-    tw_job_program_free(job);
-    return code;
-}
-
 int tw_sample_product_make(struct tw_sample_product *s, struct tw_error *err)
 {
     const struct tw_overlay_size size = {.rows = ROWS, .depth = DEPTH, .columns = COLUMNS, .order = TW_OVERLAY_PACKED};
     *s = (struct tw_sample_product){0};
     int code = tw_overlay_choose(&size, &s->shape, err);
     if (code == TW_OK)
-        code = make_xclbin(s, err);
+        code = tw_overlay_job_image(tw_overlay_xclbin, &s->xclbin.data, &s->xclbin.size, err);
     if (code == TW_OK)
         code = make_code(s, err);
     if (code == TW_OK)

@@ -51,9 +51,8 @@ struct conversion {
 static void convert_row(void *arg, size_t row, unsigned worker)
 {
     const struct conversion *c = arg;
-    float *line = tw_own(c->host, worker);
-    c->host->kernels->widen(c->type, c->from + row * c->stride, line, c->n);
-    c->host->kernels->narrow(TW_BF16, line, c->to + (int64_t)row * c->n, c->n);
+    tw_round_row(c->host->kernels, c->type, c->from + row * c->stride, c->n, c->to + (int64_t)row * c->n,
+                 tw_own(c->host, worker));
 }
 
 static void convert(const struct numbers *w, enum tw_type type, const void *from, size_t stride, int64_t rows,

@@ -25,25 +25,28 @@ static double *own_columns(const struct pass *p, unsigned worker)
     return (double *)(void *)tw_own(p->host, worker);
 }
 
-/* Numbers [from, from + n) of a row as the bf16 that they count as. line: spare memory for n floats. */
-static void convert(const struct pass *p, int64_t row, int64_t from, int64_t n, uint16_t *to, float *line)
+void tw_round_row(const struct tw_kernels *k, enum tw_type type, const unsigned char *x, int64_t n, uint16_t *to,
+                  float *line)
 {
-    const struct tw_kernels *k = p->host->kernels;
-    const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
-    if (p->type == TW_F32 && (uintptr_t)x % sizeof(float) == 0) {
+    if (type == TW_F32 && (uintptr_t)x % sizeof(float) == 0) {
         k->narrow(TW_BF16, (const float *)(const void *)x, to, n);
         return;
     }
-    k->widen(p->type, x, line, n);
+    k->widen(type, x, line, n);
     k->narrow(TW_BF16, line, to, n);
+}
+
+static const unsigned char *numbers_at(const struct pass *p, int64_t row, int64_t column)
+{
+    return p->x + (size_t)row * p->stride + tw_row_bytes(p->type, column);
 }
 
 static void add_piece(const struct pass *p, int64_t row, int64_t rows, int64_t from, int64_t n, float *spare,
                       struct tw_sums sums)
 {
+    const struct tw_kernels *k = p->host->kernels;
     if (!p->converted) {
-        const unsigned char *x = p->x + (size_t)row * p->stride + tw_row_bytes(p->type, from);
-        p->host->kernels->sums->add(p->type, x, p->stride, rows, n, &sums);
+        k->sums->add(p->type, numbers_at(p, row, from), p->stride, rows, n, &sums);
         return;
     }
     uint16_t *halves = (uint16_t *)(void *)(spare + PIECE);
@@ -54,8 +57,8 @@ static void add_piece(const struct pass *p, int64_t row, int64_t rows, int64_t f
         s.rows = s.rows != NULL ? s.rows + r : NULL;
         s.row_squares = s.row_squares != NULL ? s.row_squares + r : NULL;
         for (int64_t i = 0; i < here; i++)
-            convert(p, row + r + i, from, n, halves + i * PIECE, spare);
-        p->host->kernels->sums->add(TW_BF16, (const unsigned char *)halves, PIECE * sizeof *halves, here, n, &s);
+            tw_round_row(k, p->type, numbers_at(p, row + r + i, from), n, halves + i * PIECE, spare);
+        k->sums->add(TW_BF16, (const unsigned char *)halves, PIECE * sizeof *halves, here, n, &s);
     }
 }
 

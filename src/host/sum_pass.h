@@ -3,7 +3,12 @@
 #define TW_HOST_SUM_PASS_H
 
 #include "host/host.h"
+#include "host/kernels.h"
 #include "host/sum_kernels.h"
+
+/* n stored numbers at any address, rounded to bf16. line: spare memory for n floats. */
+void tw_round_row(const struct tw_kernels *kernels, enum tw_type type, const unsigned char *x, int64_t n, uint16_t *to,
+                  float *line);
 
 /* Has each worker's own memory ready for matrices of up to n columns; TW_E_MEMORY. */
 int tw_sum_pass_reserve(struct tw_host *host, int64_t n, struct tw_error *err);

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernels/job_program.h"
 #include "overlay/image.h"
 
 #include <stdio.h>
@@ -14,14 +13,7 @@ enum { COLUMNS = 4, FAILURES_MAX = 3 /* in a row, then the array is left alone *
 static int make_pdi(struct tw_executor *a, struct tw_error *err)
 {
     const double before = tw_seconds();
-    struct tw_job_program *job = NULL;
-    int code = tw_job_program_make(&job, err);
-    if (code < 0)
-        return code;
-    const struct tw_overlay_piece piece = {0, {.data = job->bytes, .size = job->size, .file = "job program"}};
-    const struct tw_overlay_program program = {&piece, 1};
-    code = tw_overlay_pdi(&program, &a->pdi, &a->pdi_bytes, err);
-    tw_job_program_free(job);
+    const int code = tw_overlay_job_image(tw_overlay_pdi, &a->pdi, &a->pdi_bytes, err);
     a->image_seconds = tw_seconds() - before;
     return code;
 }

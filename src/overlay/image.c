@@ -2,6 +2,7 @@
 
 #include "image/core_elf.h"
 #include "image/xclbin_write.h"
+#include "kernels/job_program.h"
 #include "npu1/cdo_writer.h"
 #include "npu1/tile.h"
 #include "overlay/layout.h"
@@ -102,5 +103,18 @@ int tw_overlay_xclbin(const struct tw_overlay_program *program, unsigned char **
     };
     code = tw_xclbin_write(&contents, bytes, size, err);
     free(pdi);
+    return code;
+}
+
+int tw_overlay_job_image(tw_overlay_make *make, unsigned char **bytes, size_t *size, struct tw_error *err)
+{
+    struct tw_job_program *job = NULL;
+    int code = tw_job_program_make(&job, err);
+    if (code < 0)
+        return code;
+    const struct tw_overlay_piece piece = {0, {.data = job->bytes, .size = job->size, .file = "job program"}};
+    const struct tw_overlay_program program = {&piece, 1};
+    code = make(&program, bytes, size, err);
+    tw_job_program_free(job);
     return code;
 }

@@ -31,4 +31,12 @@ enum { TW_OVERLAY_BUFFERS = 5 };
 int tw_overlay_xclbin(const struct tw_overlay_program *program, unsigned char **bytes, size_t *size,
                       struct tw_error *err);
 
+/*
+ * Either of the two, made by tw_overlay_pdi or tw_overlay_xclbin, with the job program (kernels/job_program.h) in all
+ * cores. Fails as that does, and as tw_job_program_make.
+ */
+typedef int tw_overlay_make(const struct tw_overlay_program *program, unsigned char **bytes, size_t *size,
+                            struct tw_error *err);
+int tw_overlay_job_image(tw_overlay_make *make, unsigned char **bytes, size_t *size, struct tw_error *err);
+
 #endif

@@ -16,8 +16,10 @@ static tw_id convolution(struct tw_graph *g, const char *name, tw_id x, int64_t 
     return out;
 }
 
-/* x (ctx x width) += self attention of its norm. */
-/* Scores of the first layer are the largest by far: with base 18 on average over positions, against 4 to 7 later. */
+/*
+ * x (ctx x width) += self attention of its norm. Scores of the first layer are the largest by far: with base 18 on
+ * average over positions, against 4 to 7 later.
+ */
 static void self_attention(struct tw_graph *g, tw_id x, int32_t ctx, const struct tw_whisper_sizes *s,
                            const struct tw_attention_weights *w, int is_first)
 {

@@ -401,28 +401,56 @@ static float *positive(struct tw_random *r, int64_t n, double low, double high)
     return to;
 }
 
-static void check_one_sign(struct tw_random *r, int64_t k, double low, double high)
-{
-    struct product p = {0};
-    float *a = positive(r, ONE_SIGN_ROWS * k, low, high), *b = positive(r, ONE_SIGN_COLUMNS * k, low, high);
+/* The product of such operands as the cores make it, in f32. */
+struct one_sign {
+    float *a, *b; /* rows of k, and columns of k */
     float out[ONE_SIGN_ROWS * ONE_SIGN_COLUMNS];
+    struct product p;
+};
+
+static void one_sign_make(struct one_sign *o, struct tw_random *r, int64_t k, const double a[2], const double b[2])
+{
+    *o = (struct one_sign){0};
+    o->a = positive(r, ONE_SIGN_ROWS * k, a[0], a[1]);
+    o->b = positive(r, ONE_SIGN_COLUMNS * k, b[0], b[1]);
+    o->p.c = (struct tw_checksum){.a = o->a,
+                                  .a_stride = (size_t)k * sizeof *o->a,
+                                  .b = o->b,
+                                  .b_stride = (size_t)k * sizeof *o->b,
+                                  .gelu_error = 0x1p-7F,
+                                  .out = o->out,
+                                  .out_stride = ONE_SIGN_COLUMNS * sizeof *o->out,
+                                  .m = ONE_SIGN_ROWS,
+                                  .k = k,
+                                  .n = ONE_SIGN_COLUMNS};
+}
+
+static void one_sign_run(struct one_sign *o)
+{
+    const int64_t k = o->p.c.k;
     for (int64_t i = 0; i < ONE_SIGN_ROWS; i++)
-        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++)
-            out[i * ONE_SIGN_COLUMNS + j] = core_sum(a + i * k, b + j * k, k);
-    p.c = (struct tw_checksum){.a = a,
-                               .a_stride = (size_t)k * sizeof *a,
-                               .b = b,
-                               .b_stride = (size_t)k * sizeof *b,
-                               .out = out,
-                               .out_stride = ONE_SIGN_COLUMNS * sizeof *out,
-                               .m = ONE_SIGN_ROWS,
-                               .k = k,
-                               .n = ONE_SIGN_COLUMNS};
-    must_be_right(&p);
-    out[7 * ONE_SIGN_COLUMNS + 5] *= 1.06F;
-    must_be_wrong(&p, "row 7 and column 5");
-    free(a);
-    free(b);
+        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++) {
+            const float sum = core_sum(o->a + i * k, o->b + j * k, k);
+            o->out[i * ONE_SIGN_COLUMNS + j] = o->p.c.gelu ? (float)true_gelu((double)sum) : sum;
+        }
+}
+
+/* It is right, and wrong when one number is another. */
+static void one_sign_check(struct one_sign *o, float change)
+{
+    must_be_right(&o->p);
+    o->out[7 * ONE_SIGN_COLUMNS + 5] += change;
+    must_be_wrong(&o->p, "row 7 and column 5");
+    free(o->a);
+    free(o->b);
+}
+
+static void check_one_sign(struct tw_random *r, int64_t k, const double range[2])
+{
+    struct one_sign o;
+    one_sign_make(&o, r, k, range, range);
+    one_sign_run(&o);
+    one_sign_check(&o, o.out[7 * ONE_SIGN_COLUMNS + 5] * 0.06F);
 }
 
 /* Terms of one sign, and even more so equal ones, are rounded the same way: the more of them, the more they are off. */
@@ -434,7 +462,7 @@ static void sums_of_one_sign(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
         for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++)
-            check_one_sign(&r, depths[i], numbers[j][0], numbers[j][1]);
+            check_one_sign(&r, depths[i], numbers[j]);
 }
 
 /* An error of a thousandth of what numbers usually are is found. */
@@ -586,32 +614,14 @@ static void right_gelu_passes(void **state)
 /* Terms that are all rounded the same way, and that cancel each other in the end or not. */
 static void check_cancelling(struct tw_random *r, int64_t k, int cancel, int gelu)
 {
-    struct product p = {0};
-    float *a = positive(r, ONE_SIGN_ROWS * k, 0.3, 0.3), *b = positive(r, ONE_SIGN_COLUMNS * k, 0.7, 0.7);
-    float out[ONE_SIGN_ROWS * ONE_SIGN_COLUMNS];
+    static const double a[2] = {0.3, 0.3}, b[2] = {0.7, 0.7};
+    struct one_sign o;
+    one_sign_make(&o, r, k, a, b);
+    o.p.c.gelu = gelu;
     for (int64_t i = 0; i < ONE_SIGN_COLUMNS * k; i++)
-        b[i] *= cancel && i % k >= k / 2 ? -1.0F : 1.0F;
-    for (int64_t i = 0; i < ONE_SIGN_ROWS; i++)
-        for (int64_t j = 0; j < ONE_SIGN_COLUMNS; j++) {
-            const float sum = core_sum(a + i * k, b + j * k, k);
-            out[i * ONE_SIGN_COLUMNS + j] = gelu ? (float)true_gelu((double)sum) : sum;
-        }
-    p.c = (struct tw_checksum){.a = a,
-                               .a_stride = (size_t)k * sizeof *a,
-                               .b = b,
-                               .b_stride = (size_t)k * sizeof *b,
-                               .gelu = gelu,
-                               .gelu_error = 0x1p-7F,
-                               .out = out,
-                               .out_stride = ONE_SIGN_COLUMNS * sizeof *out,
-                               .m = ONE_SIGN_ROWS,
-                               .k = k,
-                               .n = ONE_SIGN_COLUMNS};
-    must_be_right(&p);
-    out[7 * ONE_SIGN_COLUMNS + 5] += (gelu ? 1.0F : 6.0F) * (0.01F + 0.0005F * (float)k);
-    must_be_wrong(&p, "row 7 and column 5");
-    free(a);
-    free(b);
+        o.b[i] *= cancel && i % k >= k / 2 ? -1.0F : 1.0F;
+    one_sign_run(&o);
+    one_sign_check(&o, (gelu ? 1.0F : 6.0F) * (0.01F + 0.0005F * (float)k));
 }
 
 static void cancelling_sums(void **state)
